@@ -12,7 +12,7 @@ import qed
 from qed.base.errors import ConvergenceWarning, InputError, ParameterError
 from qed.base.sources.block import Block
 from qed.clustering.mixtures.mixture import Mixture
-from qed.clustering.mixtures.quadratic import Frame, Ready
+from qed.clustering.mixtures.quadratic import Origin, Ready
 from qed.clustering.mixtures.shapes import KINDS, spread_like
 from qed.clustering.mixtures.shares import Held, Shares
 
@@ -63,13 +63,13 @@ def test_an_offset_costs_nothing():
 def test_features_and_differences_give_the_same_sums(kind):
     X, w = blobs(n=400), np.random.default_rng(5).random(1200)
     mixture = Mixture.of(kind, np.array([0.2, 0.3, 0.5]), X[:3] + 0.1, spread_like(2.0, kind, 3, 3))
-    frame = Frame(X.mean(axis=0))
+    origin = Origin(X.mean(axis=0))
     for hard in (False, True):
         held = Held(kind, hard=hard)
         plain = Shares.of(Block(X, None, w), mixture, held)
-        fast = Shares.of(Block(X, None, w), mixture, held, Ready.to_share(mixture, frame))
+        fast = Shares.of(Block(X, None, w), mixture, held, Ready.to_share(mixture, origin))
         # The bound of the features on each logarithm, which the shares follow.
-        error = 1e3 * frame.rounding(mixture) + 1e-12
+        error = 1e3 * origin.rounding(mixture) + 1e-12
         assert abs(plain.likelihood - fast.likelihood) <= error * plain.size
         assert np.allclose(plain.weight, fast.weight, rtol=error) and np.allclose(plain.shift, fast.shift, atol=error)
         assert np.allclose(plain.scatter, fast.scatter, atol=error * plain.scatter.max())
@@ -78,12 +78,12 @@ def test_features_and_differences_give_the_same_sums(kind):
 
 
 def test_a_component_small_against_its_distance_is_not_left_to_features():
-    frame = Frame(np.zeros(2))
+    origin = Origin(np.zeros(2))
     tight = Mixture.of(
         "full", np.array([0.5, 0.5]), np.array([[-1e5, 0.0], [1e5, 0.0]]), spread_like(1e-4, "full", 2, 2)
     )
-    assert Ready.to_share(tight, frame) is None
-    assert frame.keeps(
+    assert Ready.to_share(tight, origin) is None
+    assert origin.keeps(
         Mixture.of("full", np.array([0.5, 0.5]), np.array([[-5.0, 0.0], [5.0, 0.0]]), spread_like(1.0, "full", 2, 2))
     )
 

@@ -484,7 +484,7 @@ def test_bounds_of_dependent_columns_are_never_below_the_truth():
     assert found.outside(best) < 1e-10 and found.shortest_error(best, np.linalg.norm(target - A @ best, axis=0)) < 1e-4
     generator = np.random.default_rng(3)
     for size in (1e-8, 1e-4, 1.0):
-        coef = best + size * generator.standard_normal(best.shape) / found.scale[:, None] * design.told[:, None]
+        coef = best + size * generator.standard_normal(best.shape) / found.scale[:, None] * design.varying[:, None]
         gradient, missed = A.T @ (target - A @ coef), ((A @ (coef - best)) ** 2).sum(axis=0)
         at = Standing(coef, gradient, np.zeros_like(coef), np.zeros(2), np.ones(2), np.zeros(2), 90)
         assert (found.excess(at) >= (1 - 1e-6) * missed).all()

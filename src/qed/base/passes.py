@@ -66,20 +66,13 @@ class _TypeInference(NopythonTypeInference):
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Keep the garbage collector from walking again and again through all that a compiler has in hand.
-
-    What it leaves behind counts as old then, or it would be walked through at once when the collector wakes up.
-    """
+    """Keep the garbage collector from walking again and again through all that a compiler has in hand."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
-            # To freeze all objects and to unfreeze them makes them old, unless others have frozen some, who want them to stay so.
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 

@@ -94,8 +94,8 @@ class SparseDesign:
         with np.errstate(invalid="ignore", over="ignore"):
             square += np.maximum(total - filled, 0.0) * self.center**2
             # Which columns are more than a constant and rounding; products with the others are zero.
-            self.told = ~(square <= 64 * EPS * total * self.center**2)
-            self.lengths = np.where(self.told, np.sqrt(square), 0.0)
+            self.varying = ~(square <= 64 * EPS * total * self.center**2)
+            self.lengths = np.where(self.varying, np.sqrt(square), 0.0)
 
     def times(self, coef: np.ndarray) -> np.ndarray:
         """Give ``A coef``, of shape (n, q)."""
@@ -106,19 +106,19 @@ class SparseDesign:
         weighted = np.ascontiguousarray((self.root[:, None] * vector).T)
         few = len(weighted) <= FEW_OUTPUTS
         sums = np.array([row_sums(self.X, each) for each in weighted]).T if few else self.X.T @ weighted.T
-        return np.asarray(np.where(self.told[:, None], sums - np.outer(self.center, weighted.sum(axis=1)), 0.0))
+        return np.asarray(np.where(self.varying[:, None], sums - np.outer(self.center, weighted.sum(axis=1)), 0.0))
 
     def dense(self) -> DenseDesign:
         """Give the same as a dense table."""
         found = DenseDesign(self.X.toarray(), self.weights, self.center, np.zeros(len(self.center)))
-        found.rows[:, ~self.told] = 0.0
+        found.rows[:, ~self.varying] = 0.0
         return found
 
     def gram_times(self, vector: np.ndarray) -> np.ndarray:
         """Give ``A' A vector`` of a vector of shape (p,), in one reading of the table; the same for any number of threads."""
         shift = float(self.center @ vector)
         found: np.ndarray = add_pairwise(work(partial(self._part, part, shift, vector) for part in parts_of(self.X)))
-        return np.where(self.told, found[:-1] - self.center * found[-1], 0.0)
+        return np.where(self.varying, found[:-1] - self.center * found[-1], 0.0)
 
     def gram_times_four(self, vectors: np.ndarray, every: int = 1) -> np.ndarray:
         """Give ``A' A vectors`` of four vectors, of shape (p, 4); of runs of rows only one in `every` is taken."""
@@ -126,7 +126,7 @@ class SparseDesign:
         found: np.ndarray = add_pairwise(
             work(partial(self._part_four, part, every, shift, vectors) for part in parts_of(self.X, every))
         )
-        return np.where(self.told[:, None], found[:-1] - np.outer(self.center, found[-1]), 0.0)
+        return np.where(self.varying[:, None], found[:-1] - np.outer(self.center, found[-1]), 0.0)
 
     def back_noise(self, residual: np.ndarray, coef: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Bound the rounding of ``A' residual``, with what is in the residuals ``target - A coef`` themselves; of shape (p, q).
@@ -144,7 +144,7 @@ class SparseDesign:
             )
             seen, hidden = sums[:-1].T
             found[:, output] = EPS * ((self.counts + 4) * seen + hidden + away * (64 * sums[-1, 0] + sums[-1, 1]))
-        return np.where(self.told[:, None], found, 0.0)
+        return np.where(self.varying[:, None], found, 0.0)
 
     def _part_squares(self, part: tuple[int, int]) -> np.ndarray:
         (start, stop), X = part, self.X

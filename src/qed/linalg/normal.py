@@ -138,9 +138,9 @@ class Normal:
 
     def vanishing(self, rank: int) -> np.ndarray:
         """Give the combinations of columns that are left out with a rank, of shape (p, m), constant columns apart."""
-        told = self.gram.diagonal() > 0
-        seen = self.spectrum() if told.all() else Normal(self.gram[np.ix_(told, told)]).spectrum()
-        return seen.vanishing(told, rank)
+        varying = self.gram.diagonal() > 0
+        seen = self.spectrum() if varying.all() else Normal(self.gram[np.ix_(varying, varying)]).spectrum()
+        return seen.vanishing(varying, rank)
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -152,12 +152,12 @@ class Normal:
         factor = self.factor(alpha)
         if factor is not None:
             return Solution(factor.solve(right), len(self.gram), factor.condition, factor.digits)
-        told, factor = self.told(alpha)
-        if factor is None or told.all():
+        varying, factor = self.varying(alpha)
+        if factor is None or varying.all():
             return self.spectrum(alpha).solve(right)
         coef = np.zeros(right.shape)
-        coef[told] = factor.solve(right[told])
-        return Solution(coef, int(told.sum()), factor.condition, factor.digits)
+        coef[varying] = factor.solve(right[varying])
+        return Solution(coef, int(varying.sum()), factor.condition, factor.digits)
 
     def excess(self, at: Standing) -> np.ndarray:
         """Bound by how much coefficients miss the minimum, for each output: ``g' (gram + alpha I)^+ g``.
@@ -179,32 +179,32 @@ class Normal:
             coarse = (np.linalg.norm(at.gradient, axis=0) + np.linalg.norm(at.noise, axis=0)) ** 2 / alpha
             if (coarse <= at.enough).all():
                 return np.asarray(coarse)
-        told, root = self.root(alpha)
-        if root is not None and len(root.length) == len(told):
+        varying, root = self.root(alpha)
+        if root is not None and len(root.length) == len(varying):
             return root.excess(at.gradient, at.noise, at.enough)
-        gradient, noise, unknown = at.gradient[told], at.noise[told], (at.noise[~told] > 0).any(axis=0)
+        gradient, noise, unknown = at.gradient[varying], at.noise[varying], (at.noise[~varying] > 0).any(axis=0)
         if root is None:
             found = np.where((np.abs(gradient) + noise > 0).any(axis=0), np.inf, 0.0)
         else:
             found = root.excess(gradient, noise, at.enough)
         return np.where(unknown, np.inf, found)
 
-    def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
+    def varying(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
         """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""
         factor = self.factor(alpha)
         if factor is not None or alpha > 0:
             return np.ones(len(self.gram), dtype=bool), factor
-        told = self.lengths > 0
-        if told.all():
-            return told, None
-        return told, Cholesky.of(self.gram[np.ix_(told, told)]) if told.any() else None
+        varying = self.lengths > 0
+        if varying.all():
+            return varying, None
+        return varying, Cholesky.of(self.gram[np.ix_(varying, varying)]) if varying.any() else None
 
     def root(self, alpha: float = 0.0) -> tuple[np.ndarray, Root | None]:
         """Say which columns are more than a constant, and give a root of their products where they are independent."""
         if alpha not in self._roots:
-            told, factor = self.told(alpha)
-            noise = self.noise if factor is self._factors[alpha] else self.noise[told]
-            self._roots[alpha] = told, None if factor is None else Root.of_cholesky(factor, noise)
+            varying, factor = self.varying(alpha)
+            noise = self.noise if factor is self._factors[alpha] else self.noise[varying]
+            self._roots[alpha] = varying, None if factor is None else Root.of_cholesky(factor, noise)
         return self._roots[alpha]
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
@@ -236,16 +236,16 @@ class Spectrum(NamedTuple):
     vector: np.ndarray
     length: np.ndarray
 
-    def vanishing(self, told: np.ndarray, rank: int) -> np.ndarray:
-        """Give the combinations beyond a rank, of shape (p, m), of the columns that are `told`; zeros for what is not known.
+    def vanishing(self, varying: np.ndarray, rank: int) -> np.ndarray:
+        """Give the combinations beyond a rank, of shape (p, m), of the columns that are `varying`; zeros for what is not known.
 
         The values may also be singular ones, of a root of the matrix.
         """
         m = max(len(self.value) - rank, 0)
         # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
         rounding = 64 * len(self.value) * EPS / max(float(self.value[m:].min(initial=1.0)), EPS)
-        found = np.zeros((len(told), m))
-        found[told] = np.where(np.abs(self.vector[:, :m]) > rounding, self.vector[:, :m], 0.0) / self.length[:, None]
+        found = np.zeros((len(varying), m))
+        found[varying] = np.where(np.abs(self.vector[:, :m]) > rounding, self.vector[:, :m], 0.0) / self.length[:, None]
         return found
 
     def solve(self, right: np.ndarray) -> Solution:

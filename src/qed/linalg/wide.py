@@ -210,18 +210,18 @@ class WideSystem:
     @cached_property
     def null_space(self) -> np.ndarray:
         """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart."""
-        told = self.lengths > 0
-        found = np.zeros((len(told), len(self._null)))
-        found[told] = orthonormal((self._null / self.scale[told]).T)
+        varying = self.lengths > 0
+        found = np.zeros((len(varying), len(self._null)))
+        found[varying] = orthonormal((self._null / self.scale[varying]).T)
         return found
 
     @cached_property
     def _null(self) -> np.ndarray:
         """What is left out of columns of length one, those that vary: an orthonormal basis, in rows."""
-        told = self.lengths > 0
-        if told.all() and len(self.design.rows) == len(told):
+        varying = self.lengths > 0
+        if varying.all() and len(self.design.rows) == len(varying):
             return self._decomposed[2][~self._decomposed[3]]
-        V = self.directions[2][:, told]
+        V = self.directions[2][:, varying]
         return np.asarray(np.linalg.svd(V, full_matrices=True)[2][len(V) :])
 
     def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
@@ -251,10 +251,12 @@ class WideSystem:
                 # With u = r / alpha the gap is ||g||^2 / alpha.
                 found = np.linalg.norm(np.abs(at.gradient[:, chosen]) + at.noise[:, chosen], axis=0) ** 2 / alpha
             if alpha == 0 or (found > at.enough[chosen]).any():
-                told, root = self.root() if self.rounded else (None, None)
+                varying, root = self.root() if self.rounded else (None, None)
                 if root is not None and (alpha > 0 or at.rank in (None, len(root.length))):
                     # A penalty only adds to the curvature.
-                    found = root.excess(at.gradient[told][:, chosen], at.noise[told][:, chosen], at.enough[chosen])
+                    found = root.excess(
+                        at.gradient[varying][:, chosen], at.noise[varying][:, chosen], at.enough[chosen]
+                    )
                 elif alpha == 0 or not self.rounded:
                     found = self._sharper(at.coef[:, chosen], chosen, alpha, at.rank, at.reach[chosen])
             result[chosen] = found
@@ -293,11 +295,13 @@ class WideSystem:
 
     def root(self) -> tuple[np.ndarray, Root | None]:
         """Say which columns are more than a constant, and give a root of their products where the rows are a triangle."""
-        told, rows = self.lengths > 0, self.design.rows
-        triangular = len(rows) == len(told) and not self.centered and not np.tril(rows, -1).any()
-        if not triangular or not told.any():
-            return told, None
-        return told, Root.of_triangle(rows if told.all() else np.asarray(np.linalg.qr(rows[:, told], mode="r")))
+        varying, rows = self.lengths > 0, self.design.rows
+        triangular = len(rows) == len(varying) and not self.centered and not np.tril(rows, -1).any()
+        if not triangular or not varying.any():
+            return varying, None
+        return varying, Root.of_triangle(
+            rows if varying.all() else np.asarray(np.linalg.qr(rows[:, varying], mode="r"))
+        )
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
         """Bound the relative error of the shortest of many solutions, where residuals have such lengths.
@@ -324,8 +328,8 @@ class WideSystem:
     def _moved(self, coef: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Bound how far the shortest coefficients may have moved, for each output, where some directions are left out."""
         U, values, V = self.directions
-        p, told = len(coef), self.lengths > 0
-        moved = float(np.linalg.norm(factor_rounding(p) + 2 * EPS * self.offset[told] / self.scale[told]))
+        p, varying = len(coef), self.lengths > 0
+        moved = float(np.linalg.norm(factor_rounding(p) + 2 * EPS * self.offset[varying] / self.scale[varying]))
         tilt = 2 * moved / values[-1]
         if not tilt < 0.5:
             return np.full(coef.shape[1], np.inf)
@@ -335,7 +339,7 @@ class WideSystem:
         missed = np.linalg.norm(U.T @ (self.target - self.design.times(coef)), axis=0) / values[-1]
         off = missed + 2 * tilt * (2 * within + residual / values[-1])
         size, outside = (np.linalg.norm(one, axis=0) for one in (coef, coef - self._in_row_space(coef)))
-        gain, turn = levers(self._null, self.scale[told], tilt, V[:, told])
+        gain, turn = levers(self._null, self.scale[varying], tilt, V[:, varying])
         return np.asarray(2 * gain * (off + tilt * (within + beyond)) + turn * size + outside)
 
 

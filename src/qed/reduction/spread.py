@@ -185,8 +185,8 @@ class SpreadOfRows(Spread):
 
 def _outer(design: SparseDesign) -> np.ndarray:
     """Give the products of centred sparse rows with each other, of shape (n, n)."""
-    center = np.where(design.told, design.center, 0.0)
-    chosen = design.X * design.told
+    center = np.where(design.varying, design.center, 0.0)
+    chosen = design.X * design.varying
     along = chosen @ center
     found = (chosen @ chosen.T).toarray() - along[:, None] - along + float(center @ center)
     return np.asarray(found * design.root * design.root[:, None])

@@ -50,7 +50,7 @@ class Objective(Protocol):
     part: Rows | None
 
 
-class Place(Protocol):
+class Point(Protocol):
     """What is asked of a point."""
 
     @property
@@ -85,7 +85,7 @@ class Preconditioner:
         self.objective = objective
         self._products: np.ndarray | None = None
         self._kept: Kept | None = None
-        self._promise: tuple[Kept, Place, float] | None = None
+        self._promise: tuple[Kept, Point, float] | None = None
         self._spent = 0
         m, q = objective.loss.shape
         narrow = m > 1 and q <= (NARROW if objective.centred else NARROW_SPARSE)
@@ -117,14 +117,14 @@ class Preconditioner:
         if self.effort < BLOCKS and self._spent >= 8 + self._price:
             self._spent, self.effort = 0, BLOCKS if len(self.objective.loss.coding) == 1 else self.effort + 1
 
-    def at(self, point: Place) -> Callable[[np.ndarray], np.ndarray]:
+    def at(self, point: Point) -> Callable[[np.ndarray], np.ndarray]:
         """Give the function that multiplies with the stand-in at a point, or at an earlier one that is not far away."""
         kept = self._kept
         if kept is None or kept.effort != self.effort or self.promised(point) > FAR * point.objective:
             self._kept = kept = Kept(self.effort, point.theta, self._made(point, self.effort))
         return kept.solve
 
-    def promised(self, point: Place) -> float:
+    def promised(self, point: Point) -> float:
         """Give about twice how much a step from a point can gain, by the last stand-in; infinite where there is none."""
         kept, known = self._kept, self._promise
         if kept is None:
@@ -141,7 +141,7 @@ class Preconditioner:
         place = np.zeros((0, *shape)) if kept is None else kept.theta[None]
         return {"stand_in": place, "efforts": np.array([self.effort, self._spent, 0 if kept is None else kept.effort])}
 
-    def recall(self, memory: Mapping[str, object], at: Callable[[np.ndarray], Place]) -> None:
+    def recall(self, memory: Mapping[str, object], at: Callable[[np.ndarray], Point]) -> None:
         """Take up what an earlier fit noted, if it had parameters of this shape; `at` gives the point at some parameters."""
         place, efforts = memory.get("stand_in"), memory.get("efforts")
         if not (isinstance(place, np.ndarray) and place.shape[1:] == self.objective.loss.shape and len(place) <= 1):
@@ -152,7 +152,7 @@ class Preconditioner:
         if len(place):
             self._kept = Kept(effort, place[0], self._made(at(place[0]), effort))
 
-    def _made(self, point: Place, effort: int) -> Callable[[np.ndarray], np.ndarray]:
+    def _made(self, point: Point, effort: int) -> Callable[[np.ndarray], np.ndarray]:
         objective = self.objective
         if effort == DIAGONAL:
             diagonal = objective.factor * objective.sums.diagonal(point.theta) + objective.ridge
@@ -178,7 +178,7 @@ class Preconditioner:
 
         return precondition
 
-    def _factors(self, point: Place, effort: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _factors(self, point: Point, effort: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Factorise a stand-in for each class's block of the Hessian; give the factors, each with the classes that it is for."""
         objective, loss = self.objective, self.objective.loss
         some = objective.rows if objective.part is None else objective.part

@@ -18,7 +18,7 @@ from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
 from qed.optim.svm.joint import JointProblem
 from qed.optim.svm.joint_rows import JointTable, Proven
-from qed.optim.svm.linear import FIRST, FIRST_DAMPING, Hinge, Place, descend
+from qed.optim.svm.linear import FIRST, FIRST_DAMPING, Hinge, Point, descend
 from qed.optim.svm.linear_model import ENOUGH
 
 # Where steps over rows, as fast as the last few were, would need so many more, Newton's method goes on.
@@ -47,20 +47,20 @@ def joint_steps(problem: JointMachineProblem, start: Step | None, tol: float) ->
     """Take the rows in turn, and where that crawls go on with Newton's method."""
     table, aim = problem.table, ENOUGH * tol
     if start is None:
-        multipliers, gaps, number, place = table.beginning(), np.full(FEW, np.inf), 0, None
+        multipliers, gaps, number, point = table.beginning(), np.full(FEW, np.inf), 0, None
     else:
         multipliers, gaps, number = start.multipliers, start.gaps, start.number + 1
-        place = Place(start.points, start.corner, start.damping) if start.points.size else None
+        point = Point(start.points, start.corner, start.damping) if start.points.size else None
     nowhere = {"points": np.zeros((0, 0)), "corner": np.zeros(0), "damping": np.zeros(0)}
-    while place is None:
+    while point is None:
         multipliers, number = table.passed(multipliers, number), number + 1
         proven = table.judged(multipliers)
         gaps = np.append(gaps[1:], min(proven.gap, gaps[-1]))
         yield _step(proven, multipliers, gaps, nowhere)
         if _crawls(gaps, aim):
             linear = problem.linear
-            place, start = Place(linear.flat(), np.array([FIRST]), np.array([FIRST_DAMPING])), None
-    for here, _ in islice(descend(problem.linear, place, 0.0), int(start is not None), None):
+            point, start = Point(linear.flat(), np.array([FIRST]), np.array([FIRST_DAMPING])), None
+    for here, _ in islice(descend(problem.linear, point, 0.0), int(start is not None), None):
         multipliers = table.inside(problem.linear.multipliers(here.points, here.corner))
         proven = table.judged(multipliers, problem.linear.planes(here.points))
         yield _step(proven, multipliers, gaps, here._asdict())

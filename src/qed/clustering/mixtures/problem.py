@@ -17,7 +17,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.clustering.mixtures.mixture import Mixture
-from qed.clustering.mixtures.quadratic import MOST_COLUMNS, WORTH_COMPILING, Frame, Ready
+from qed.clustering.mixtures.quadratic import MOST_COLUMNS, WORTH_COMPILING, Origin, Ready
 from qed.clustering.mixtures.shares import Held, Shares, Together
 
 # Sums of numbers are off by no more than so many roundings of their sizes: they are added in pieces, and these pairwise; and by so many
@@ -61,17 +61,17 @@ class MixtureProblem(Problem):
         return self.summary.fingerprint()
 
     @cached_property
-    def frame(self) -> Frame | None:
+    def origin(self) -> Origin | None:
         """Where quadratic features are taken from; None for few rows, where compiling takes longer, and for rows that lack columns."""
         count, p = self.rows.known_count(), self.rows.n_features
         few = count is not None and count * p < WORTH_COMPILING // 8
         if few or self.holes or p > MOST_COLUMNS:
             return None
-        return Frame(self.summary.mean)
+        return Origin(self.summary.mean)
 
     def shares(self, mixtures: Sequence[Mixture], held: Held | None = None) -> tuple[Shares, ...]:
         """Share out the rows by some mixtures, in one pass."""
-        ready = [(mixture, Ready.to_share(mixture, self.frame)) for mixture in mixtures]
+        ready = [(mixture, Ready.to_share(mixture, self.origin)) for mixture in mixtures]
         return tuple(self.rows.fold(Together.of, ready, held or self.held, self.holes))
 
     def found(self, mixture: Mixture) -> Shares:
@@ -94,9 +94,9 @@ class MixtureProblem(Problem):
         # What rows do not belong to is not in it: a component without weight has an infinite logarithm.
         constants = np.abs(mixture.constants[np.isfinite(mixture.constants)]).max(initial=0.0)
         rounding = EPS * (squares + ROUNDINGS_OF_SUMS * found.size / found.total + 4 * (constants + mixture.k))
-        if self.frame is not None and self.frame.keeps(mixture):
+        if self.origin is not None and self.origin.keeps(mixture):
             rounding += EPS * IN_A_ROW * found.size / found.total
-            rounding += self.frame.rounding(mixture, found.squares_about(self.frame.centre, mixture))
+            rounding += self.origin.rounding(mixture, found.squares_about(self.origin.centre, mixture))
         return float(rounding)
 
 

@@ -35,7 +35,7 @@ PIECE_VALUES, MOST_ROWS = 1 << 15, 1 << 10
 
 
 @dataclass(frozen=True)
-class Frame:
+class Origin:
     """Where features are taken from: the centre of the data."""
 
     centre: np.ndarray
@@ -98,11 +98,11 @@ class Ready:
     products: bool  # whether there are products of different columns among the features
 
     @classmethod
-    def to_share(cls, mixture: Mixture, frame: Frame | None) -> Ready | None:
-        """Make a mixture ready; nothing where there is no frame, or digits would be lost."""
-        if frame is None or not frame.keeps(mixture):
+    def to_share(cls, mixture: Mixture, origin: Origin | None) -> Ready | None:
+        """Make a mixture ready; nothing where there is no origin, or digits would be lost."""
+        if origin is None or not origin.keeps(mixture):
             return None
-        return cls(frame.centre, coefficients(mixture, frame.centre), not is_diagonal(mixture.kind))
+        return cls(origin.centre, coefficients(mixture, origin.centre), not is_diagonal(mixture.kind))
 
     def totals(self, X: np.ndarray, w: np.ndarray, hard: bool) -> tuple[np.ndarray, float, float]:
         """Share out rows; give the sums of the features for each component, that of the logarithms of densities, and of their sizes."""

@@ -41,7 +41,7 @@ def least_of_columns(design: SparseDesign, most: int, added: np.ndarray | None =
 
     Some of the rows are tried first, as all together can only have larger eigenvalues; so many products may be taken at `most`.
     """
-    (n, p), scale = design.X.shape, np.where(design.told, design.lengths, 1.0)[:, None]
+    (n, p), scale = design.X.shape, np.where(design.varying, design.lengths, 1.0)[:, None]
 
     def product(vectors: np.ndarray, every: int) -> np.ndarray:
         found = design.gram_times_four(vectors / scale, every) / scale
@@ -50,7 +50,7 @@ def least_of_columns(design: SparseDesign, most: int, added: np.ndarray | None =
     found = LeastEigenvalue(0.0, np.inf, 0)
     for every in sorted({max(1, n // (ROWS_PER_COLUMN * p)), 1}, reverse=True):
         with one_blas_thread:
-            found = least_eigenvalue(partial(product, every=every), design.told, most)
+            found = least_eigenvalue(partial(product, every=every), design.varying, most)
         if found.bound > 0:
             break
     return found
@@ -61,7 +61,7 @@ class DependentColumns:
 
     def __init__(self, design: SparseDesign, target: np.ndarray, most: int, combinations: np.ndarray) -> None:
         self.design, self.target, self.most, self.combinations = design, target, most, combinations
-        self.rank = int(design.told.sum()) - combinations.shape[1]
+        self.rank = int(design.varying.sum()) - combinations.shape[1]
         self.basis = orthonormal(combinations)
         self.products = 0
 
@@ -78,7 +78,7 @@ class DependentColumns:
     @cached_property
     def scale(self) -> np.ndarray:
         """The lengths of the columns, one where they are zero."""
-        return np.where(self.design.told, self.design.lengths, 1.0)
+        return np.where(self.design.varying, self.design.lengths, 1.0)
 
     @cached_property
     def _offset(self) -> np.ndarray:
@@ -102,7 +102,7 @@ class DependentColumns:
 
     @property
     def _added(self) -> np.ndarray:
-        return self.basis * np.sqrt(self.design.told.sum() / max(1, self.rank))
+        return self.basis * np.sqrt(self.design.varying.sum() / max(1, self.rank))
 
     def solve(self) -> Solution | None:
         """Give the shortest solution; None where it is not found, or columns are too much alike to prove it."""
@@ -132,8 +132,8 @@ class DependentColumns:
         return np.asarray(self._far(at.gradient, at.noise) ** 2 * self.least.bound)
 
     def _far(self, gradient: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        told = self.design.told
-        return Distance(self.design.lengths[told], self.least.bound).far(gradient[told], noise[told])
+        varying = self.design.varying
+        return Distance(self.design.lengths[varying], self.least.bound).far(gradient[varying], noise[varying])
 
     def outside(self, coef: np.ndarray) -> float:
         """Bound the share of the coefficients that lies where the rows say nothing."""
@@ -141,7 +141,7 @@ class DependentColumns:
         return float(np.linalg.norm(self._outside(coef))) / size if size > 0 else 0.0
 
     def _outside(self, coef: np.ndarray) -> np.ndarray:
-        still = np.linalg.norm(coef[~self.design.told], axis=0)
+        still = np.linalg.norm(coef[~self.design.varying], axis=0)
         rounding = len(coef) * EPS * np.linalg.norm(coef, axis=0)
         return np.asarray(np.hypot(np.linalg.norm(self.left_out.T @ coef, axis=0), still) + rounding)
 
@@ -151,11 +151,11 @@ class DependentColumns:
         Rounding may have moved columns of length one by as much as it moves a QR factor: what that means for the directions that are left
         out, and for the solution, is said where singular values are known (:meth:`qed.linalg.wide.WideSystem.shortest_error`).
         """
-        size, told = np.linalg.norm(coef, axis=0), self.design.told
+        size, varying = np.linalg.norm(coef, axis=0), self.design.varying
         if not size.any():
             return 0.0
         least = float(np.sqrt(self.least.bound))
-        moved = self.left + float(np.linalg.norm(factor_rounding(len(coef)) + 2 * EPS * self._offset[told]))
+        moved = self.left + float(np.linalg.norm(factor_rounding(len(coef)) + 2 * EPS * self._offset[varying]))
         tilt = 2 * moved / least
         if not tilt < 0.5:
             return np.inf
@@ -165,17 +165,17 @@ class DependentColumns:
         beyond = self.basis.T @ inner
         within, beyond = (np.linalg.norm(part, axis=0) for part in (inner - self.basis @ beyond, beyond))
         off = missed + 2 * tilt * (2 * within + residual / least)
-        gain, turn = levers(self.basis[told].T, self.scale[told], tilt)
+        gain, turn = levers(self.basis[varying].T, self.scale[varying], tilt)
         found = 2 * gain * (off + tilt * (within + beyond)) + turn * size + self._outside(coef)
         return float(np.divide(found, size, out=np.zeros_like(size), where=size > 0).max())
 
 
 def _products(design: SparseDesign, vectors: np.ndarray) -> tuple[np.ndarray, float]:
     """Give ``A' A`` times vectors for columns of length one, of shape (p, m), and the sum of squares of A times them."""
-    scale, found, square = np.where(design.told, design.lengths, 1.0)[:, None], np.empty_like(vectors), 0.0
+    scale, found, square = np.where(design.varying, design.lengths, 1.0)[:, None], np.empty_like(vectors), 0.0
     for start in range(0, vectors.shape[1], STRIP):
         part = slice(start, start + STRIP)
-        image = design.times(np.where(design.told[:, None], vectors[:, part] / scale, 0.0))
+        image = design.times(np.where(design.varying[:, None], vectors[:, part] / scale, 0.0))
         found[:, part] = design.back(image) / scale
         square += float((image**2).sum())
     return found, square
@@ -183,14 +183,14 @@ def _products(design: SparseDesign, vectors: np.ndarray) -> tuple[np.ndarray, fl
 
 def _combinations(design: SparseDesign, gram: np.ndarray) -> np.ndarray | None:
     """Give what may vanish: for each column that seems to follow from others, these less that column."""
-    told = np.flatnonzero(design.told)
-    scaled = equilibrate(gram[np.ix_(told, told)])[0]
+    varying = np.flatnonzero(design.varying)
+    scaled = equilibrate(gram[np.ix_(varying, varying)])[0]
     with one_blas_thread:
         lower, order, rank, _ = lapack.dpstrf(np.asfortranarray(scaled), tol=PIVOT, lower=1)
-        m = len(told) - rank
+        m = len(varying) - rank
         if not 0 < m <= rank:
             return None
-        free, bound, triangle = told[order[:rank] - 1], told[order[rank:] - 1], lower[:rank, :rank]
+        free, bound, triangle = varying[order[:rank] - 1], varying[order[rank:] - 1], lower[:rank, :rank]
         weights = solve_triangular(triangle, lower[rank:, :rank].T, lower=True, trans="T")
         found = np.zeros((len(gram), m))
         found[bound, np.arange(m)] = -1.0
@@ -198,5 +198,5 @@ def _combinations(design: SparseDesign, gram: np.ndarray) -> np.ndarray | None:
             found[free] = weights
             weights = weights - cho_solve((triangle, True), _products(design, found)[0][free])
     # What rounding put into a combination is no part of it.
-    found[free] = np.where(np.abs(weights) > 64 * len(told) * EPS / triangle[-1, -1] ** 2, weights, 0.0)
+    found[free] = np.where(np.abs(weights) > 64 * len(varying) * EPS / triangle[-1, -1] ** 2, weights, 0.0)
     return found

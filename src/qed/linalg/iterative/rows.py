@@ -35,12 +35,12 @@ class IterativeRows:
     @cached_property
     def lengths(self) -> np.ndarray:
         """The lengths of the columns, one where they are zero."""
-        return np.where(self.design.told, self.design.lengths, 1.0)
+        return np.where(self.design.varying, self.design.lengths, 1.0)
 
     def _row_lengths(self, scale: np.ndarray) -> np.ndarray:
         """Give the lengths of the rows when columns are divided by `scale`."""
-        X, center = self.design.X, np.where(self.design.told, self.design.center, 0.0)
-        inverse = np.where(self.design.told, scale**-2.0, 0.0)
+        X, center = self.design.X, np.where(self.design.varying, self.design.center, 0.0)
+        inverse = np.where(self.design.varying, scale**-2.0, 0.0)
         squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
         square = squares @ inverse - 2 * (X @ (center * inverse)) + float((center**2 * inverse).sum())
         found: np.ndarray = self.design.root * np.sqrt(np.maximum(square, 0.0))
@@ -74,13 +74,13 @@ class IterativeRows:
     @property
     def least_singular(self) -> float:
         """At most the least singular value of the design, over its rank."""
-        shortest = self.scaled_lengths.min() * self.design.lengths[self.design.told].min()
+        shortest = self.scaled_lengths.min() * self.design.lengths[self.design.varying].min()
         return float(shortest * np.sqrt(self.least.bound))
 
     @cached_property
     def dual(self) -> np.ndarray | None:
         """The vectors u, of shape (n, q); None where iterations do not find them."""
-        if not self.design.told.any() or not self.least.bound > 0:
+        if not self.design.varying.any() or not self.least.bound > 0:
             return None
         none = np.ones(len(self.design.lengths))
         length, found = self._row_lengths(none), np.empty_like(self.target)

@@ -103,10 +103,10 @@ class GramEquations(Equations):
             return found
         # Products can not tell which combination it is where others nearly vanish, too.
         R = (factor.R if self.centered else factor.uncentered())[:, : len(found)]
-        told = (length := np.linalg.norm(R, axis=0)) > 0
-        R, length = R[:, told], length[told]
+        varying = (length := np.linalg.norm(R, axis=0)) > 0
+        R, length = R[:, varying], length[varying]
         _, value, vector = np.linalg.svd(R / length)
-        return Spectrum(value[::-1], vector[::-1].T, length).vanishing(told, rank)
+        return Spectrum(value[::-1], vector[::-1].T, length).vanishing(varying, rank)
 
     @property
     def metric(self) -> Metric:

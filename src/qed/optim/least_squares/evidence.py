@@ -321,10 +321,10 @@ def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.nd
     found = np.where(np.isnan(found), 0.0, found)
     if (found <= at.enough).all():
         return found
-    told, root = metric.root(float(at.alphas.min())) if isinstance(metric, Normal) else metric.root()
-    if not isinstance(root, Root) or (gradient[~told] != 0).any() or noise[~told].any():
+    varying, root = metric.root(float(at.alphas.min())) if isinstance(metric, Normal) else metric.root()
+    if not isinstance(root, Root) or (gradient[~varying] != 0).any() or noise[~varying].any():
         return found
-    return np.minimum(found, root.excess(gradient[told], noise[told], at.enough))
+    return np.minimum(found, root.excess(gradient[varying], noise[varying], at.enough))
 
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
@@ -347,25 +347,25 @@ def first_errors(
     seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int
 ) -> tuple[np.ndarray, np.ndarray, Root | Distance | None]:
     """Bound the same from what is seen alone; give also which columns are more than constants, and their root where it was used."""
-    told, root = seen.metric.root()
-    if root is None or rank < told.sum():
+    varying, root = seen.metric.root()
+    if root is None or rank < varying.sum():
         found = seen.metric.shortest_error(coef, np.sqrt(np.maximum(seen.rr, 0.0)), rank)
-        return np.full((len(coef) + 1, coef.shape[1]), found), told, None
+        return np.full((len(coef) + 1, coef.shape[1]), found), varying, None
     known = isinstance(root, Root) and root.found is not None
-    errors = relative_errors(seen, coef, intercept, told, root, sharp=known)
+    errors = relative_errors(seen, coef, intercept, varying, root, sharp=known)
     if errors.max() > ENOUGH and not known:
-        errors = relative_errors(seen, coef, intercept, told, root, sharp=True)
-    return errors, told, root
+        errors = relative_errors(seen, coef, intercept, varying, root, sharp=True)
+    return errors, varying, root
 
 
 def relative_errors(
-    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, told: np.ndarray, root: Root | Distance, *, sharp: bool
+    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, varying: np.ndarray, root: Root | Distance, *, sharp: bool
 ) -> np.ndarray:
-    gradient, noise, mean = seen.xr[told], seen.noise[told], seen.x_mean[told]
+    gradient, noise, mean = seen.xr[varying], seen.noise[varying], seen.x_mean[varying]
     error = np.zeros(coef.shape)
-    error[told] = root.bounds(gradient, noise, sharp=sharp)
+    error[varying] = root.bounds(gradient, noise, sharp=sharp)
     # The coefficients of constant columns are zero.
-    error[~told] = np.where(seen.noise[~told] > 0, np.inf, np.abs(coef[~told]))
+    error[~varying] = np.where(seen.noise[~varying] > 0, np.inf, np.abs(coef[~varying]))
     constant = np.abs(seen.r_mean - mean @ root.step(gradient)) + seen.slip
     constant += root.bounds(gradient, noise, sharp=sharp, toward=mean)
     length = seen.metric.lengths[:, None]

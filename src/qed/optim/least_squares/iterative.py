@@ -112,8 +112,8 @@ class IterativeEquations(KeptEquations):
     def _is_proven(self, found: Solution) -> bool:
         """Say whether a solution without a penalty can be shown to be good enough."""
         intercept = np.zeros(found.coef.shape[1])
-        told, seen = self.design.told, self.evidence(found.coef, intercept)
-        far = Distance(self.lengths[told], self.least.bound).far(seen.xr[told], seen.noise[told])
+        varying, seen = self.design.varying, self.evidence(found.coef, intercept)
+        far = Distance(self.lengths[varying], self.least.bound).far(seen.xr[varying], seen.noise[varying])
         return bool((far <= 0.5 * ENOUGH * NO_SHARE * (np.sqrt(seen.yy) + self.lengths @ np.abs(found.coef))).all())
 
     def _is_shortest(self, found: Solution) -> bool:
@@ -125,7 +125,7 @@ class IterativeEquations(KeptEquations):
     def _is_near(self) -> bool:
         """Whether no column is so far from zero that taking away its mean in every product would cost digits."""
         far = np.abs(self.design.center) * np.sqrt(self.statistic.weight)
-        return bool((far <= 1e3 * self.lengths)[self.design.told].all())
+        return bool((far <= 1e3 * self.lengths)[self.design.varying].all())
 
     @cached_property
     def least(self) -> LeastEigenvalue:
@@ -142,7 +142,7 @@ class IterativeEquations(KeptEquations):
         of which the rows say nothing are never entered. In columns of length one the penalties differ, and they are.
         """
         design, most = self.design, self._most()
-        scale = np.sqrt(np.where(design.told, self.lengths**2, 1.0) + alpha)
+        scale = np.sqrt(np.where(design.varying, self.lengths**2, 1.0) + alpha)
         found = None
         if alpha > 0 and design.X.shape[0] <= design.X.shape[1]:
             found = self._in_scale(np.ones_like(scale), alpha, min(most, FIRST_TRIED))
@@ -167,7 +167,7 @@ class IterativeEquations(KeptEquations):
         self.way = f"conjugate gradients on the sparse rows, {products} products"
         if alpha > 0:
             return Solution(coef, len(coef), 1.0, -np.log10(NEARLY))
-        return Solution(coef, int(design.told.sum()), float(np.sqrt(self.least.condition)), -np.log10(NEARLY))
+        return Solution(coef, int(design.varying.sum()), float(np.sqrt(self.least.condition)), -np.log10(NEARLY))
 
     def _near_enough(self, output: int, scale: np.ndarray, alpha: float, size: float) -> Callable[[np.ndarray], float]:
         """Say how small the residual has to be, relative to a right-hand side of some `size`: a tenth of what any claim leaves it.
@@ -175,8 +175,8 @@ class IterativeEquations(KeptEquations):
         That is the slope along a column, and the excess over the least error where there is a penalty; without one, the error of any
         coefficient. All of them count in what residuals are differences of, the more of it the larger the coefficients.
         """
-        told, square = self.design.told, float((self.target[:, output] ** 2).sum())
-        short = float((self.lengths[told] / scale[told]).min(initial=1.0))
+        varying, square = self.design.varying, float((self.target[:, output] ** 2).sum())
+        short = float((self.lengths[varying] / scale[varying]).min(initial=1.0))
         share = TOLERANCE * short if alpha > 0 else min(TOLERANCE, 0.5 * ENOUGH * NO_SHARE * self.least.bound)
 
         def near(solution: np.ndarray) -> float:
@@ -210,7 +210,7 @@ class IterativeEquations(KeptEquations):
         full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
         size = np.linalg.norm(self.target, axis=0) + full @ np.abs(coef)
         values = np.diff(design.X.indptr).max(initial=0) + design.counts + 64.0
-        return np.asarray(EPS * np.outer(np.where(design.told, values * full, 0.0), size))
+        return np.asarray(EPS * np.outer(np.where(design.varying, values * full, 0.0), size))
 
     @property
     def metric(self) -> Metric:
@@ -230,34 +230,34 @@ class IterativeEquations(KeptEquations):
         elif not at.alphas.any() and (many := self._many_tell(at.rank)) is not None:
             return many.excess(at)
         elif not at.alphas.any() and self.least.bound > 0:
-            told, least = self.design.told, self.least.bound
-            bound = Distance(self.lengths[told], least).far(at.gradient[told], at.noise[told]) ** 2 * least
+            varying, least = self.design.varying, self.least.bound
+            bound = Distance(self.lengths[varying], least).far(at.gradient[varying], at.noise[varying]) ** 2 * least
             if (bound <= at.enough).all():
                 return np.asarray(bound)
         return self._exact_metric.excess(at)
 
     def root(self) -> tuple[np.ndarray, Root | Distance | None]:
-        told = self.design.told
+        varying = self.design.varying
         many = self.by_rows or self.dependent
         if many is not None and many.least.bound > 0:
-            return told, None
+            return varying, None
         if not self.least.bound > 0:
             return self._exact_metric.root()
-        return told, Distance(self.lengths[told], self.least.bound)
+        return varying, Distance(self.lengths[varying], self.least.bound)
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
-        told = self.design.told
+        varying = self.design.varying
         if (many := self._many_tell(rank)) is not None:
             return many.outside(coef)
-        if self.least.bound > 0 and rank == told.sum():
+        if self.least.bound > 0 and rank == varying.sum():
             size = float(np.linalg.norm(coef))
-            return float(np.linalg.norm(coef[~told])) / size if size > 0 else 0.0
+            return float(np.linalg.norm(coef[~varying])) / size if size > 0 else 0.0
         return self._exact_metric.outside(coef, rank)
 
     def condition(self, rank: int) -> float | None:
         if (many := self._many_tell(rank)) is not None:
             return float(np.sqrt(many.least.condition))
-        if self.least.bound > 0 and rank == self.design.told.sum():
+        if self.least.bound > 0 and rank == self.design.varying.sum():
             return float(np.sqrt(self.least.condition))
         return self._exact_metric.condition(rank)
 

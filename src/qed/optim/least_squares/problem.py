@@ -178,10 +178,10 @@ class LeastSquaresProblem(LinearProblem):
         """
         if self.has_summed(coef, intercept):
             seen = self.sharpened(seen, coef, intercept)
-        errors, told, root = first_errors(seen, coef, intercept, rank)
+        errors, varying, root = first_errors(seen, coef, intercept, rank)
         if root is not None and errors.max() > ENOUGH and self.rows is not None:
-            root = root if root.off < 0.1 else self.triangle(told) or root
-            errors = relative_errors(self.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
+            root = root if root.off < 0.1 else self.triangle(varying) or root
+            errors = relative_errors(self.sharpened(seen, coef, intercept), coef, intercept, varying, root, sharp=True)
         return errors
 
     def largest_error(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
@@ -220,24 +220,24 @@ class LeastSquaresProblem(LinearProblem):
         rr = np.maximum(sums.square - total**2 / weight, 0.0)
         return replace(seen, xr=gradient, r_mean=total / weight, rr=rr, noise=noise, slip=slip)
 
-    def triangle(self, told: np.ndarray, alpha: float = 0.0) -> Root | None:
+    def triangle(self, varying: np.ndarray, alpha: float = 0.0) -> Root | None:
         """Give a root of the products of some columns, and a penalty, from the QR factor of the rows."""
         if self.lazy_factor is None:
             return None
-        factor, p = self.lazy_factor(), len(told)
+        factor, p = self.lazy_factor(), len(varying)
         R = (factor.R if self.centered else factor.uncentered())[:, :p]
         R = R if alpha == 0 else np.vstack([R, np.sqrt(alpha) * np.eye(p)])
-        return Root.of_triangle(np.asarray(np.linalg.qr(R[:, told], mode="r")))
+        return Root.of_triangle(np.asarray(np.linalg.qr(R[:, varying], mode="r")))
 
     def refined(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Correct coefficients by what their residuals say to twice the digits, until no digit changes; give them and the intercepts."""
         seen, p = self.statistic, len(coef)
-        told = (
+        varying = (
             np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0
             if self.equations.factor is not None
             else np.ones(p, dtype=bool)
         )
-        root, best = self.triangle(told), np.inf
+        root, best = self.triangle(varying), np.inf
         mean = seen.x_mean + seen.rest[:p] if self.centered else np.zeros(p)
         intercept = seen.y_mean - seen.x_mean @ coef if self.centered else np.zeros(coef.shape[1])
         for _ in range(MOST_CORRECTIONS if root is not None else 0):
@@ -246,9 +246,9 @@ class LeastSquaresProblem(LinearProblem):
             total = sums.total.value if self.centered else np.zeros(coef.shape[1])
             gradient = sums.gradient.value - np.outer(seen.rest[:p] * self.centered, total)
             step = np.zeros(coef.shape)
-            step[told] = root.step(gradient[told])
+            step[varying] = root.step(gradient[varying])
             up = total / seen.weight - mean @ step
-            size = float(np.linalg.norm(root.half(gradient[told])))
+            size = float(np.linalg.norm(root.half(gradient[varying])))
             moved = max(_share(step, coef), _share(up, intercept))
             if not size < 0.5 * best or moved <= EPS / 2:
                 break

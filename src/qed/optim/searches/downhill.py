@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-Place = TypeVar("Place")
+Point = TypeVar("Point")
 DECREASE = 1e-4
 LEAST_GROWTH, GROWTH, LEAST_SHARE = 1.1, 10.0, 0.05
 
@@ -66,10 +66,10 @@ class Bracket:
 
 
 def downhill(
-    at: Callable[[float], Place],
-    slope: Callable[[Place], float],
+    at: Callable[[float], Point],
+    slope: Callable[[Point], float],
     first: float,
-    rise: Callable[[Place], float],
+    rise: Callable[[Point], float],
     *,
     noise: float = 0.0,
     flat: float = 0.5,
@@ -77,7 +77,7 @@ def downhill(
     longest: float = math.inf,
     rounding: float = 0.0,
     trials: int = 50,
-) -> Place | None:
+) -> Point | None:
     """Find a place on a line where a convex function fell and its slope is nearly used up.
 
     `at(t)` gives the place after a step t, `slope` and `rise` the slope along the line there (at a kink, of all slopes

@@ -27,7 +27,7 @@ def curvature_gap(gram: np.ndarray, noise: np.ndarray, l2: float, slope: np.ndar
     """
     if not slope.any():
         return 0.0
-    told, root = Normal(gram, noise).root(l2)
-    if root is None or slope[~told].any() or noise[~told].any():
+    varying, root = Normal(gram, noise).root(l2)
+    if root is None or slope[~varying].any() or noise[~varying].any():
         return np.inf
-    return 0.5 * float(root.excess(np.zeros((len(root.length), 1)), slope[told, None], np.zeros(1))[0])
+    return 0.5 * float(root.excess(np.zeros((len(root.length), 1)), slope[varying, None], np.zeros(1))[0])

@@ -41,7 +41,7 @@ class Part(NamedTuple):
     memory: float  # bytes that rows of the Gram matrix may take
 
 
-class Place(NamedTuple):
+class Point(NamedTuple):
     """Where the solver is in a part."""
 
     beta: np.ndarray
@@ -60,10 +60,10 @@ class Place(NamedTuple):
 class _Front:
     """The variables in work, close together."""
 
-    def __init__(self, part: Part, place: Place) -> None:
-        self.numbers = place.work
+    def __init__(self, part: Part, point: Point) -> None:
+        self.numbers = point.work
         self.p, self.low, self.high = part.p[self.numbers], part.low[self.numbers], part.high[self.numbers]
-        self.f, self.beta = place.f[self.numbers], place.beta[self.numbers]
+        self.f, self.beta = point.f[self.numbers], point.beta[self.numbers]
         inside, self.row = np.unique(part.row[self.numbers], return_inverse=True)
         self.source = GramRows(part.similarity, part.similarity.chosen(part.X, inside), part.memory, AT_ONCE)
 
@@ -82,40 +82,40 @@ class _Front:
         return moved, chosen, grown
 
 
-def decomposed(part: Part, place: Place, products: Callable[[np.ndarray], np.ndarray], tol: float) -> Iterator[Place]:
-    """Give one place after another until the part is solved or can not be moved; `products` gives ``K beta`` in double precision."""
-    front = _Front(part, place)
-    while not (place.exact and place.is_solved(tol)):
+def decomposed(part: Part, point: Point, products: Callable[[np.ndarray], np.ndarray], tol: float) -> Iterator[Point]:
+    """Give one point after another until the part is solved or can not be moved; `products` gives ``K beta`` in double precision."""
+    front = _Front(part, point)
+    while not (point.exact and point.is_solved(tol)):
         apart = judge(front.p, front.f, front.beta, front.low, front.high, part.hard)[3]
-        moved, chosen, grown = front.move(place.kept, apart)
-        if moved == 0 and place.exact:
+        moved, chosen, grown = front.move(point.kept, apart)
+        if moved == 0 and point.exact:
             return
-        place = _followed(part, front, place, grown)._replace(kept=front.numbers[chosen[: AT_ONCE // 2]])
-        if moved == 0 or place.is_solved(tol):
-            place = exactly(part, place, products)
-            front = _Front(part, place) if not place.is_solved(tol) else front
+        point = _followed(part, front, point, grown)._replace(kept=front.numbers[chosen[: AT_ONCE // 2]])
+        if moved == 0 or point.is_solved(tol):
+            point = exactly(part, point, products)
+            front = _Front(part, point) if not point.is_solved(tol) else front
         elif len(left := _left(front)) < WORTH_SHRINKING * len(front.numbers):
-            place = place._replace(work=front.numbers[left], kept=np.intersect1d(place.kept, front.numbers[left]))
-            front = _Front(part, place)
-        yield place
+            point = point._replace(work=front.numbers[left], kept=np.intersect1d(point.kept, front.numbers[left]))
+            front = _Front(part, point)
+        yield point
 
 
-def exactly(part: Part, place: Place, products: Callable[[np.ndarray], np.ndarray]) -> Place:
-    """Give a place with f worked out in double precision for all variables, which are all in work again."""
-    beta = place.beta.copy()
+def exactly(part: Part, point: Point, products: Callable[[np.ndarray], np.ndarray]) -> Point:
+    """Give a point with f worked out in double precision for all variables, which are all in work again."""
+    beta = point.beta.copy()
     balance(beta, part.low, part.high)
     f = part.p - products(beta)
     found = np.array(judge(part.p, f, beta, part.low, part.high, part.hard)[:3])
-    return Place(beta, f, found, np.arange(len(f)), place.kept, True)
+    return Point(beta, f, found, np.arange(len(f)), point.kept, True)
 
 
-def _followed(part: Part, front: _Front, place: Place, grown: float) -> Place:
-    """Give the place after a move. What was set aside adds nothing to the gap, as far as is known."""
-    beta, f = place.beta.copy(), place.f.copy()
+def _followed(part: Part, front: _Front, point: Point, grown: float) -> Point:
+    """Give the point after a move. What was set aside adds nothing to the gap, as far as is known."""
+    beta, f = point.beta.copy(), point.f.copy()
     beta[front.numbers], f[front.numbers] = front.beta, front.f
     b, dual, primal, _ = judge(front.p, front.f, front.beta, front.low, front.high, part.hard)
-    value = place.found[1] + grown
-    return Place(beta, f, np.array([b, value, value + (primal - dual)]), place.work, place.kept, False)
+    value = point.found[1] + grown
+    return Point(beta, f, np.array([b, value, value + (primal - dual)]), point.work, point.kept, False)
 
 
 def _left(front: _Front) -> np.ndarray:

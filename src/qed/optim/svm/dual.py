@@ -20,7 +20,7 @@ from qed.base.engine import work
 from qed.base.numbers import TINY
 from qed.kernels.gram.sums import combined
 from qed.kernels.similarity import Similarity
-from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
+from qed.optim.svm.decomposition import Part, Point, decomposed, exactly
 from qed.optim.svm.smo import among, balance, descend, judge, multiply, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
@@ -220,7 +220,7 @@ class DualProblem:
             return state
         k, own = state.part, slice(*self.starts[state.part : state.part + 2].tolist())
         return self._joined(
-            state, k, own, exactly(self._part(own), self._place(state, k, own), partial(self._own_products, k, own))
+            state, k, own, exactly(self._part(own), self._point(state, k, own), partial(self._own_products, k, own))
         )
 
     def _by_parts(self, state: State, tol: float) -> Iterator[State]:
@@ -228,7 +228,7 @@ class DualProblem:
         for k in range(state.part, len(slices)):
             own = slices[k]
             products = partial(self._own_products, k, own)
-            for after in decomposed(self._part(own), self._place(state, k, own), products, tol):
+            for after in decomposed(self._part(own), self._point(state, k, own), products, tol):
                 state = self._joined(state, k, own, after)
                 yield state
             state = state._replace(**self._fresh(k + 1))
@@ -238,13 +238,13 @@ class DualProblem:
         count = self.starts[k + 1] - self.starts[k] if k + 1 < len(self.starts) else 0
         return {"work": np.arange(count), "kept": np.empty(0, dtype=np.intp), "exact": True, "part": k}
 
-    def _place(self, state: State, k: int, own: slice) -> Place:
-        return Place(state.beta[own], state.f[own], state.found[k], state.work, state.kept, state.exact)
+    def _point(self, state: State, k: int, own: slice) -> Point:
+        return Point(state.beta[own], state.f[own], state.found[k], state.work, state.kept, state.exact)
 
-    def _joined(self, state: State, k: int, own: slice, place: Place) -> State:
+    def _joined(self, state: State, k: int, own: slice, point: Point) -> State:
         beta, f, found = state.beta.copy(), state.f.copy(), state.found.copy()
-        beta[own], f[own], found[k] = place.beta, place.f, place.found
-        return State(beta, f, found, place.work, place.kept, place.exact, k, state.slopes)
+        beta[own], f[own], found[k] = point.beta, point.f, point.found
+        return State(beta, f, found, point.work, point.kept, point.exact, k, state.slopes)
 
     def _part(self, own: slice) -> Part:
         given = (self.row[own], self.p[own], self.low[own], self.high[own])

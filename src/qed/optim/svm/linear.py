@@ -191,7 +191,7 @@ def judged(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, sums:
     return Judged(primal, dual, smooth, smooth - rounded, gradient, rounding)
 
 
-class Place(NamedTuple):
+class Point(NamedTuple):
     """Where the descent is."""
 
     points: np.ndarray  # of shape (k, p + 1), the constant last
@@ -201,20 +201,20 @@ class Place(NamedTuple):
     )  # of shape (k,): what share of one row's curvature is added, so that no direction is without any
 
 
-def descend(problem: LinearProblem, place: Place, tol: float) -> Iterator[tuple[Place, Judged]]:
-    """Give place after place with what is known there, until nothing moves."""
-    points, corner, damping = place
+def descend(problem: LinearProblem, point: Point, tol: float) -> Iterator[tuple[Point, Judged]]:
+    """Give point after point with what is known there, until nothing moves."""
+    points, corner, damping = point
     here = problem.at(points, corner)
     known = judged(problem, points, corner, here)
     while True:
-        yield Place(points, corner, damping), known
+        yield Point(points, corner, damping), known
         ready = known.gaps > tol
         sharper = _sharper(problem, known, corner, ready)
         if (sharper != corner).any():
             corner = sharper
             here = problem.at(points, corner)
             known = judged(problem, points, corner, here)
-        step = -_solved(problem, here.curve, known.gradient, Place(points, corner, damping))
+        step = -_solved(problem, here.curve, known.gradient, Point(points, corner, damping))
         step[~ready] = 0.0
         slope = (step * known.gradient).sum(axis=1)
         size, best = np.ones(len(points)), known.smooth
@@ -247,15 +247,15 @@ def _sharper(problem: LinearProblem, known: Judged, corner: np.ndarray, ready: n
     return np.where(done, corner * SHARPER, corner)
 
 
-def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, place: Place) -> np.ndarray:
+def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, point: Point) -> np.ndarray:
     """Solve the damped Newton equations of each output, scaled so that columns of any size are alike."""
-    added = 1.0 + (place.damping * problem.C / place.corner)[:, None] * problem.spread
+    added = 1.0 + (point.damping * problem.C / point.corner)[:, None] * problem.spread
     if not curve.size:
         free = np.ones_like(gradient)
         free[:, -1] = float(problem.intercept)
 
         def product(direction: np.ndarray) -> np.ndarray:
-            return free * _curved(problem, place, added, free * direction)
+            return free * _curved(problem, point, added, free * direction)
 
         return conjugate_gradients(product, free * gradient, CLOSE, PRODUCTS).solution
     found = np.empty_like(gradient)
@@ -285,9 +285,9 @@ def distance_of(block: Block, level: float) -> float:
     return float(block.weights @ np.abs(np.asarray(block.y, dtype=np.float64).ravel() - level))
 
 
-def _curved(problem: LinearProblem, place: Place, added: np.ndarray, direction: np.ndarray) -> np.ndarray:
+def _curved(problem: LinearProblem, point: Point, added: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Multiply the damped second derivative of the rounded objective by a direction, of shape (k, p + 1)."""
-    image = problem.bent(place.points, place.corner, direction)
+    image = problem.bent(point.points, point.corner, direction)
     image[:, :-1] += added * direction[:, :-1]
     # A constant that no row in a corner holds would be free to go anywhere.
     image[:, -1] += 1e-6 * problem.C * direction[:, -1]

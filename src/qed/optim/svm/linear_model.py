@@ -33,7 +33,7 @@ from qed.optim.svm.linear import (
     HingeSums,
     Judged,
     LinearProblem,
-    Place,
+    Point,
     descend,
     distance_of,
     judged,
@@ -135,13 +135,13 @@ class LinearMachine(Iterative):
     def _steps(self, problem: LinearMachineProblem, start: Step | None = None) -> Iterator[Step]:
         linear, aim = problem.linear, ENOUGH * self.tol
         if start is None:
-            place = self._beginning(linear)
+            point = self._beginning(linear)
         else:
-            place = Place(*(start.state[name] for name in Place._fields))
+            point = Point(*(start.state[name] for name in Point._fields))
         known, idle = None, IDLE * (1 if linear.held <= LARGE else LONGER)
         gaps = deque([math.inf], maxlen=idle)
         # An earlier run may have ended with a corner that is not rounded at all.
-        steps = descend(linear, place, aim) if (place.corner > 0).all() else iter(())
+        steps = descend(linear, point, aim) if (point.corner > 0).all() else iter(())
         # A step of this very problem was seen before; one from another is only where to begin.
         for here, known in islice(steps, int(start is not None and "fresh" not in start.state), None):
             if known.gaps.max() <= aim and linear.held:
@@ -153,23 +153,23 @@ class LinearMachine(Iterative):
         if known is not None and known.gaps.max() > aim and linear.held:
             yield self._sharp(problem, here, known)
 
-    def _as_given(self, linear: LinearProblem, place: Place, known: Judged) -> Judged:
-        """Judge a place as those will who have its numbers for the rows as they were given, where that costs digits of multipliers."""
-        coef, constant = _moved_back(linear, place.points)
-        if not linear.intercept or (_lost(linear, coef, constant) <= FINE * place.corner).all():
+    def _as_given(self, linear: LinearProblem, point: Point, known: Judged) -> Judged:
+        """Judge a point as those will who have its numbers for the rows as they were given, where that costs digits of multipliers."""
+        coef, constant = _moved_back(linear, point.points)
+        if not linear.intercept or (_lost(linear, coef, constant) <= FINE * point.corner).all():
             return known
         points = np.column_stack([coef, (constant - linear.level) + coef @ linear.middle])
-        return judged(linear, points, place.corner, linear.at(points, place.corner))
+        return judged(linear, points, point.corner, linear.at(points, point.corner))
 
-    def _sharp(self, problem: LinearMachineProblem, place: Place, known: Judged) -> Step:
+    def _sharp(self, problem: LinearMachineProblem, point: Point, known: Judged) -> Step:
         """Give the step to what solving on all rows at once finds for outputs that are not within the tolerance."""
-        points, corner = place.points.copy(), place.corner.copy()
+        points, corner = point.points.copy(), point.corner.copy()
         primal, dual = known.primal.copy(), known.dual.copy()
         for k in np.flatnonzero(known.gaps > ENOUGH * self.tol):
             found = problem.bound(int(k), self.tol)
             if found is not None:
                 points[k], corner[k], primal[k], dual[k] = np.append(found.w, found.b), 0.0, found.primal, found.dual
-        return step_at(place._replace(points=points, corner=corner), known._replace(primal=primal, dual=dual))
+        return step_at(point._replace(points=points, corner=corner), known._replace(primal=primal, dual=dual))
 
     def _kept(self, problem: LinearMachineProblem, step: Step) -> tuple[np.ndarray, np.ndarray]:
         """Set what all of them keep; give coefficients and constants for the rows as they were given."""
@@ -201,9 +201,9 @@ class LinearMachine(Iterative):
             fitted._finish(problem, cast(Step, step))
             yield fitted
 
-    def _beginning(self, linear: LinearProblem) -> Place:
+    def _beginning(self, linear: LinearProblem) -> Point:
         corner = np.full(linear.outputs, FIRST * linear.unit)
-        return Place(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
+        return Point(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
 
     @abstractmethod
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -283,7 +283,7 @@ def _lost(linear: LinearProblem, coef: np.ndarray, constant: np.ndarray) -> np.n
     return np.asarray(4 * EPS * (np.abs(coef) @ np.abs(linear.middle) + np.abs(constant)))
 
 
-def step_at(place: Place, known: Judged) -> Step:
+def step_at(point: Point, known: Judged) -> Step:
     """Give the step that a machine is at."""
-    more = {**place._asdict(), "primal": known.primal, "dual": known.dual}
+    more = {**point._asdict(), "primal": known.primal, "dual": known.dual}
     return Step(float(known.primal.sum()), float(known.gaps.max()) / ENOUGH, **more)

@@ -14,11 +14,11 @@ import numpy as np
 from qed.base.numbers import TINY
 from qed.optim.functions.penalties import L1
 from qed.optim.sparse.path import judge_sparse, minimize_sparse
-from qed.optim.svm.linear import FIRST, Judged, LinearProblem, Place
+from qed.optim.svm.linear import FIRST, Judged, LinearProblem, Point
 from qed.optim.svm.losses import SquaredHingeLoss
 
 
-def sparse_planes(linear: LinearProblem, tol: float, start: np.ndarray | None) -> tuple[Place, Judged]:
+def sparse_planes(linear: LinearProblem, tol: float, start: np.ndarray | None) -> tuple[Point, Judged]:
     """Solve for every output, from planes that are known or from nothing."""
     block, k = linear.rows.array(), linear.outputs
     target, cost = linear.targets(block)
@@ -37,8 +37,8 @@ def sparse_planes(linear: LinearProblem, tol: float, start: np.ndarray | None) -
         points[output] = np.append(found.coef, found.intercept + found.coef @ linear.middle)
         primal[output], gap[output] = found.objective, found.gap
     nothing = np.zeros(k)
-    place = Place(points, np.full(k, FIRST), nothing)
-    return place, Judged(primal, primal * (1 - gap), primal, nothing, np.zeros_like(points), nothing)
+    point = Point(points, np.full(k, FIRST), nothing)
+    return point, Judged(primal, primal * (1 - gap), primal, nothing, np.zeros_like(points), nothing)
 
 
 def sparse_measured(

@@ -161,9 +161,9 @@ class Atoms:
         """Whether several residuals are compared at less than the price of one by one: not with a table as it came, nor with few atoms."""
         return self.plain is None and self.size > FEW_ATOMS
 
-    def few(self, chosen: np.ndarray) -> Few:
+    def few(self, chosen: np.ndarray) -> SomeAtoms:
         """Give some atoms, to be compared with one residual after another."""
-        return Few(self, chosen, self.X[:, chosen] if self.sparse else self._kept[chosen])
+        return SomeAtoms(self, chosen, self.X[:, chosen] if self.sparse else self._kept[chosen])
 
     def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:
         """Choose the atom nearest to a residual; among equals the first.
@@ -180,7 +180,7 @@ class Atoms:
         return int(doubtful[np.argmax(exact >= (1 - TIE) * exact.max())])
 
 
-class Few:
+class SomeAtoms:
     """Some atoms of many, small enough to stay near the processor."""
 
     def __init__(self, atoms: Atoms, places: np.ndarray, values: Any) -> None:

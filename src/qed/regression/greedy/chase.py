@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from qed.base.engine import one_blas_thread
-from qed.regression.greedy.atoms import Atoms, Few, noise, size_of
+from qed.regression.greedy.atoms import Atoms, SomeAtoms, noise, size_of
 
 MOST_AHEAD = 32
 FEW_VALUES = 1 << 19
@@ -42,7 +42,7 @@ def chase(
     """
     nothing = noise(atoms.count) * scale
     ahead: int = 1
-    few: Few | None = None
+    few: SomeAtoms | None = None
     while last is None or number < last:
         wanted = ahead if last is None else min(ahead, last - number)
         with one_blas_thread:
@@ -58,14 +58,16 @@ def chase(
             ahead = min(2 * ahead, MOST_AHEAD) if len(turns) == len(plan) + 1 else max(2, len(turns))
 
 
-def _nearest(atoms: Atoms, near: np.ndarray) -> Few:
+def _nearest(atoms: Atoms, near: np.ndarray) -> SomeAtoms:
     """Give the atoms that are nearest at the last look."""
     count = int(np.clip(FEW_VALUES // atoms.count, 32, 256))
     chosen = np.argpartition(near, -count)[-count:] if count < atoms.size else np.arange(atoms.size)
     return atoms.few(np.sort(chosen))
 
 
-def _guess(few: Few | None, residual: np.ndarray, advance: Advance, number: int, turns: int, nothing: float) -> Turns:
+def _guess(
+    few: SomeAtoms | None, residual: np.ndarray, advance: Advance, number: int, turns: int, nothing: float
+) -> Turns:
     """Play some turns with few atoms."""
     plan: Turns = []
     while few is not None and len(plan) < turns and size_of(residual) > nothing:
