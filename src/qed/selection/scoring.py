@@ -95,8 +95,11 @@ class Scorer:
     @cached_property
     def _accepted(self) -> dict[str, Any]:
         """What the metric takes, with its defaults: to find out takes as long as to judge some rows."""
-        known = {} if self.function is None else inspect.signature(self.function).parameters
-        return {name: one.default for name, one in known.items()}
+        return (
+            {}
+            if self.function is None
+            else {k: v.default for k, v in inspect.signature(self.function).parameters.items()}
+        )
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a fitted model on these rows; greater is better."""

@@ -44,7 +44,8 @@ class WithWidth(WithKernel):
             # The middle of dense rows is taken away first, and what rounding left of it afterwards; zeros of sparse ones stay.
             away = X if is_sparse(X) else X - mean
             drift = float((weight @ away).sum()) / (total * p)
-            around = float((weight @ away**2).sum()) / (total * p)
+            squares = away.power(2) if is_sparse(away) else away**2
+            around = float((weight @ squares).sum()) / (total * p)
             square = around - drift**2
         if not math.isfinite(p * square):
             raise overflowed(self)
