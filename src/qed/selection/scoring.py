@@ -1,10 +1,9 @@
 """Scorers: metrics that know how to ask a model for what they judge.
 
-A scorer is called as ``scorer(model, X, y)``; it takes the labels, the probabilities or the ranking scores
-that its metric wants, and gives a number of which *greater is better*: errors are negated, hence names like
-"neg_mean_squared_error". Scorers are values. A search can read which metric is behind one, and whether it
-follows from sums that were folded once, fold by fold (`Scorer.additive`), in which case no model has to
-predict anything.
+A scorer is called as ``scorer(model, X, y)``; it takes the labels, the probabilities or the ranking scores that its metric wants, and
+gives a number of which *greater is better*: errors are negated, hence names like "neg_mean_squared_error". Scorers are values. A search
+can read which metric is behind one, and whether it follows from sums that were folded once, fold by fold (`Scorer.additive`), in which
+case no model has to predict anything.
 """
 
 from __future__ import annotations
@@ -95,11 +94,8 @@ class Scorer:
     @cached_property
     def _accepted(self) -> dict[str, Any]:
         """What the metric takes, with its defaults: to find out takes as long as to judge some rows."""
-        return (
-            {}
-            if self.function is None
-            else {k: v.default for k, v in inspect.signature(self.function).parameters.items()}
-        )
+        known = {} if self.function is None else inspect.signature(self.function).parameters
+        return {name: one.default for name, one in known.items()}
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a fitted model on these rows; greater is better."""
