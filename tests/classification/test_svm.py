@@ -313,6 +313,21 @@ def test_liblinear_is_not_better():
         assert objective(ours) == pytest.approx(ours.primal_objective_[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+def test_a_table_that_does_not_vary_has_the_width_of_one_that_does_not(value, make):
+    """A mean of equal numbers differs from them by rounding, and one over the square of that is no width."""
+    y = np.arange(20) % 2
+    assert qed.SVC().fit(make(np.full((20, 3), value)), y).gamma_ == 1.0
+
+
+def test_the_width_is_that_of_the_variance_also_far_from_zero():
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    for table in (X, X + 1e8, sparse.csr_matrix(np.where(X > 0.5, X, 0.0))):
+        dense = table.toarray() if sparse.issparse(table) else table
+        assert qed.SVC().fit(table, y).gamma_ == pytest.approx(1 / (3 * dense.var()), rel=1e-12)
+
+
 def test_epsilon_regression_agrees_with_libsvm():
     X = random.standard_normal((150, 3))
     y = np.sin(X[:, 0]) + 0.2 * random.standard_normal(150)

@@ -1,10 +1,9 @@
 """Scorers: metrics that know how to ask a model for what they judge.
 
-A scorer is called as ``scorer(model, X, y)``; it takes the labels, the probabilities or the ranking scores
-that its metric wants, and gives a number of which *greater is better*: errors are negated, hence names like
-"neg_mean_squared_error". Scorers are values. A search can read which metric is behind one, and whether it
-follows from sums that were folded once, fold by fold (`Scorer.additive`), in which case no model has to
-predict anything.
+A scorer is called as ``scorer(model, X, y)``; it takes the labels, the probabilities or the ranking scores that its metric wants, and
+gives a number of which *greater is better*: errors are negated, hence names like "neg_mean_squared_error". Scorers are values. A search
+can read which metric is behind one, and whether it follows from sums that were folded once, fold by fold (`Scorer.additive`), in which
+case no model has to predict anything.
 """
 
 from __future__ import annotations

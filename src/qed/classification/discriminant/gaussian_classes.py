@@ -110,8 +110,8 @@ class GaussianClasses(Generative):
         """Give the rows, which some covariances are estimated from."""
         if problem.rows is None:
             raise NotAvailableError(
-                f"{type(self).__name__}: {what} looks at the rows, which are not at hand when rows are added or forgotten. Give a shrinkage "
-                "between 0 and 1, or fit all rows."
+                f"{type(self).__name__}: {what} looks at the rows, which are not at hand when rows are added or forgotten. "
+                "Give a shrinkage between 0 and 1, or fit all rows."
             )
         return problem.rows
 

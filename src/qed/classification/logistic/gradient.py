@@ -197,7 +197,9 @@ class GradientLogisticRegression(LogisticRegression):
             start, epoch, before = None, epoch + 1, point
             if self.solver == "lbfgs":
                 point = objective.descend(before, walk.corrected(before, secants))
-                secants = secants.with_pair(point.theta - before.theta, point.gradient - before.gradient)
+                stuck, change = point is before, point.gradient - before.gradient
+                # What led nowhere is forgotten.
+                secants = Secants.none(change.shape) if stuck else secants.with_pair(point.theta - before.theta, change)
             else:
                 theta, place = walk.epoch(point, place, seed, epoch, shrunk)
                 point = objective.at(*objective.outside(theta), theta - before.theta)

@@ -10,15 +10,13 @@ from qed.base.attributes import Attributes, floats
 from qed.base.models.checks import overflowed
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.problem import RowsProblem
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import Similarity, WithKernel
-
-# A share of the squares about a mean that is no more than what sums of a million of them lose.
-CONSTANT = 1e-10
 
 WIDTH_PARAMETERS: Mapping[str, Parameter] = {
     **KERNEL_PARAMETERS,
@@ -44,12 +42,15 @@ class WithWidth(WithKernel):
             # The middle of dense rows is taken away first, and what rounding left of it afterwards; zeros of sparse ones stay.
             away = X if is_sparse(X) else X - mean
             drift = float((weight @ away).sum()) / (total * p)
-            around = float((weight @ away**2).sum()) / (total * p)
+            squares = away.power(2) if is_sparse(away) else away**2
+            around = float((weight @ squares).sum()) / (total * p)
             square = around - drift**2
         if not math.isfinite(p * square):
             raise overflowed(self)
-        # Numbers that are all the same do not vary, however rounding has them differ from their mean.
-        varies = square > CONSTANT * around and math.isfinite(1.0 / (p * square))
+        # Numbers that are all the same do not vary, however rounding has them differ from their mean: a sum loses a last digit for each
+        # number at most. Squares of sparse rows are about zero, and may be far larger than what they vary by.
+        lost = EPS * around * (64 if is_sparse(X) else 64 + 4 * X.shape[0] * p)
+        varies = square > lost and math.isfinite(1.0 / (p * square))
         return 1.0 / (p * square) if varies else 1.0
 
     @property
