@@ -362,8 +362,9 @@ plt.show()
 #
 # .. math:: w_j = \operatorname{sign}(\rho_j)\, \max(|\rho_j| - \alpha,\, 0) .
 #
-# Go round the coordinates until nothing moves: that is coordinate descent. (Descent along subgradients finds the same minimum,
-# slowly, and no exact zeros on the way.)
+# Go round the coordinates until nothing moves: that is coordinate descent. (Descent along subgradients finds the same
+# minimum, slowly, and no exact zeros on the way. So does least squares with weights, again and again: a square divided by
+# the size of its coefficient in the last round costs as much as that size.)
 
 lasso = qed.Lasso(alpha=2.0).fit(body, progression)
 lassos = qed.lasso_path(body, progression, eps=1e-3)
