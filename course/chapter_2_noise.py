@@ -29,15 +29,9 @@ income, food = qed.data.load("engel").Xy()
 # mean is what to expect of the next toss, :math:`(a + h)/(a + b + h + t)`. With many tosses belief does not matter any
 # more.
 
-coin = qed.stats.Beta(2, 2).posterior([1, 1, 1, 1, 0, 1, 1, 1])
-print(
-    "most likely",
-    qed.stats.Bernoulli.fit([1, 1, 1, 1, 0, 1, 1, 1]).p,
-    "most probable",
-    coin.mode,
-    "mean",
-    coin.mean,
-)
+tosses = [1, 1, 1, 1, 0, 1, 1, 1]
+coin, share = qed.stats.Beta(2, 2).posterior(tosses), qed.stats.Bernoulli.fit(tosses).p
+print(f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean {coin.mean}")
 
 # %%
 # A belief can also be a list. Numbers come evenly from 0 to :math:`\Theta`, and :math:`\Theta` is 1 (which you believe
