@@ -31,7 +31,9 @@ income, food = qed.data.load("engel").Xy()
 
 tosses = [1, 1, 1, 1, 0, 1, 1, 1]
 coin, share = qed.stats.Beta(2, 2).posterior(tosses), qed.stats.Bernoulli.fit(tosses).p
-print(f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean {coin.mean}")
+print(
+    f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean {coin.mean}"
+)
 
 # %%
 # A belief can also be a list. Numbers come evenly from 0 to :math:`\Theta`, and :math:`\Theta` is 1 (which you believe
