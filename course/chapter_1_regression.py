@@ -162,9 +162,10 @@ print(*[claim.says for claim in broken if not claim.holds][:3], sep="\n")
 # .. math:: \min_w \|Xw - y\|^2 + \lambda \|w\|^2 , \qquad \hat w = (X^\top X + \lambda I)^{-1} X^\top y .
 #
 # Now the eigenvalues of the inverse are :math:`1/(\sigma_i^2 + \lambda)`, none above :math:`1/\lambda`. There is always
-# exactly one answer, also with dependent columns, also with fewer rows than columns. The larger :math:`\lambda`, the shorter
-# is :math:`\hat w`; with :math:`\lambda = 0` it is least squares. In the singular vectors of :math:`X = \sum_i \sigma_i u_i
-# v_i^\top` the answer is
+# exactly one answer, also with dependent columns, also with fewer rows than columns. The larger :math:`\lambda`, the
+# shorter is :math:`\hat w`; with :math:`\lambda = 0` it is least squares. (So to pay for length is the same as to forbid
+# more than some length: the ellipses of equal error around the answer of least squares touch a ball.) In the singular
+# vectors of :math:`X = \sum_i \sigma_i u_i v_i^\top` the answer is
 #
 # .. math:: \hat w = \sum_i \frac{\sigma_i}{\sigma_i^2 + \lambda}\, (u_i^\top y)\, v_i ,
 #

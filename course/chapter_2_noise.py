@@ -29,14 +29,10 @@ income, food = qed.data.load("engel").Xy()
 # mean is what to expect of the next toss, :math:`(a + h)/(a + b + h + t)`. With many tosses belief does not matter any
 # more.
 
-coin = qed.stats.Beta(2, 2).posterior([1, 1, 1, 1, 0, 1, 1, 1])
+tosses = [1, 1, 1, 1, 0, 1, 1, 1]
+coin, share = qed.stats.Beta(2, 2).posterior(tosses), qed.stats.Bernoulli.fit(tosses).p
 print(
-    "most likely",
-    qed.stats.Bernoulli.fit([1, 1, 1, 1, 0, 1, 1, 1]).p,
-    "most probable",
-    coin.mode,
-    "mean",
-    coin.mean,
+    f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean {coin.mean}"
 )
 
 # %%
@@ -362,8 +358,9 @@ plt.show()
 #
 # .. math:: w_j = \operatorname{sign}(\rho_j)\, \max(|\rho_j| - \alpha,\, 0) .
 #
-# Go round the coordinates until nothing moves: that is coordinate descent. (Descent along subgradients finds the same minimum,
-# slowly, and no exact zeros on the way.)
+# Go round the coordinates until nothing moves: that is coordinate descent. (Descent along subgradients finds the same
+# minimum, slowly, and no exact zeros on the way. So does least squares with weights, again and again: a square divided by
+# the size of its coefficient in the last round costs as much as that size.)
 
 lasso = qed.Lasso(alpha=2.0).fit(body, progression)
 lassos = qed.lasso_path(body, progression, eps=1e-3)

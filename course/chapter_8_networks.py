@@ -28,7 +28,8 @@ print(images.shape, "numbers from 0 to 1; the first 1000 are to learn from")
 # logistic function, its relative :math:`\tanh`, or :math:`\max(0, z)` (*ReLU*), whose slope is 0 or 1. One linear neuron
 # with squared errors, or one logistic neuron with the cross-entropy, learns by the same rule,
 # :math:`w \leftarrow w + \eta\,(y - \hat y)\, x`: those are chapters 1 and 5. A layer is many of them side by side, and a
-# network is layers one behind the other,
+# network is layers one behind the other. With :math:`d` columns, :math:`H` neurons in one hidden layer and one answer there
+# are :math:`H(d + 1) + H + 1` weights. Without the constants,
 #
 # .. math:: h(x) = W_L\, \sigma(W_{L-1}\, \sigma(\cdots \sigma(W_1 x))) .
 #

@@ -63,8 +63,9 @@ def _draw(ax: Axes, column: Any, bins: int) -> None:
         finite = finite[np.isfinite(finite)]
         if len(finite) and (finite == np.round(finite)).all() and np.ptp(finite) < bins:
             # Few whole numbers, such as years: a bar for each, and no marks between them.
-            ax.hist(finite, bins=np.arange(finite.min() - 0.5, finite.max() + 1), color=ACCENT, rwidth=0.8)
-            ax.xaxis.get_major_locator().set_params(integer=True, nbins=5)
+            edges = np.arange(finite.min() - 0.5, finite.max() + 1).tolist()
+            ax.hist(finite, bins=edges, color=ACCENT, rwidth=0.8)
+            ax.locator_params(axis="x", integer=True, nbins=5)
         else:
             ax.hist(finite, bins=bins, color=ACCENT)
         return
