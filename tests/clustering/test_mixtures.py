@@ -189,3 +189,23 @@ def test_outlier_scores_are_distances_of_mahalanobis_from_the_likeliest(kind):
     holed = X.copy()
     holed[:, 0] = np.nan
     assert np.isfinite(model.outlier_scores(holed)).all()
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag"])
+def test_units_of_the_columns_change_no_proof(kind):
+    X = blobs(p=4)
+    settings = {"covariance_type": kind, "reg_covar": 0.0, "random_state": 0, "init_params": "random_from_data"}
+    plain = qed.GaussianMixture(3, means_init=X[:3], **settings).fit(X)
+    # Powers of two: the same mixture to the bit, in other units.
+    units = 2.0 ** np.array([-30, 0, 15, 30])
+    start = {"means_init": plain.means_ * units, "weights_init": plain.weights_}
+    start["precisions_init"] = plain.precisions_ / (units**2 if kind == "diag" else np.multiply.outer(units, units))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = qed.GaussianMixture(3, tol=1.0, **settings, **start).fit(X * units)
+    assert model.certificate_ and qed.certify(model, X * units)
+
+
+def test_a_comparison_of_a_wide_table_leaves_out_covariances_that_the_rows_can_not_tell():
+    kinds = [qed.GaussianMixture._settings_on(n, 50, 1)["covariance_type"] for n in (101, 100, 30)]
+    assert kinds == [("full", "diag"), ("diag",), ("diag",)]

@@ -118,3 +118,14 @@ def test_the_free_energy_of_rows_that_hardly_differ_keeps_its_digits(beta):
         ]
         energy = -mpmath.fsum(mpmath.log(sum(mpmath.exp(-beta * d) for d in row) / 2) for row in away) / beta
         assert abs(mpmath.mpf(model.free_energy_) / energy - 1) < 1e-14
+
+
+def test_rows_without_weight_may_hold_anything():
+    X = blobs(30)
+    weight = np.r_[np.ones(30), 0.0]
+    model = qed.SoftKMeans(3, random_state=0).fit(
+        np.vstack([X, np.full((1, X.shape[1]), np.nan)]), sample_weight=weight
+    )
+    alone = qed.SoftKMeans(3, random_state=0).fit(X, sample_weight=weight[:30])
+    np.testing.assert_array_equal(model.cluster_centers_, alone.cluster_centers_)
+    assert model.certificate_

@@ -20,6 +20,13 @@ LEAST = "reconstruction error above the least possible, at most (relative to all
 RAISE, MOST_RAISES = 2.0, 40
 
 
+def claim_of_signs(directions: np.ndarray, what: str) -> Claim:
+    """Claim that directions, the rows of a matrix, have the one of their two signs with which their largest entry is positive."""
+    there = np.arange(len(directions)), np.abs(directions).argmax(axis=1)
+    turned = float((np.asarray(directions)[there] < 0).sum())
+    return Claim(f"the largest entry of each of {what} is positive (those that are not)", turned, 0.0)
+
+
 class Plane:
     """Directions of shape (k, p), with what are taken for their eigenvalues, judged by a spread."""
 
@@ -77,6 +84,8 @@ class Plane:
         :math:`\sqrt k \|E\|_F`.
         """
         k, total, last = len(self.values), self.spread.total, float(self.values[-1])
+        if total == 0:  # rows that are all alike lie in every plane
+            return 0.0
         hidden = (self.rounding + TOLERANCE) * self.largest
         slack = self.away / 8 + hidden + 2 * self.spread.lost * last
         for _ in range(MOST_RAISES):

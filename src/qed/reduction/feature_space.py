@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, of
-from qed.base.errors import ParameterError
+from qed.base.errors import DegenerateError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean, choice, integer, number
@@ -178,6 +178,15 @@ class FeatureSpacePCA(PCA):
             # Rows with holes have no features; that they are there, the summary tells.
             return MappedRows(seen, Moments.empty(int(kernel.n_features(block.X.shape[1]) or 0)))
         return MappedRows(seen, Moments.of_features(features_of(block, kernel)))
+
+    def _solve(self, problem: SpreadProblem) -> None:
+        spread = problem.spread
+        if 0 < spread.total <= spread.noise:
+            raise DegenerateError(
+                "FeatureSpacePCA: rows vary in the features of the kernel by no more than rounding does. Scale the columns, for example "
+                "with qed.StandardScaler, or give a larger gamma."
+            )
+        super()._solve(problem)
 
     @property
     def _is_sketched(self) -> bool:

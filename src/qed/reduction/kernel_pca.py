@@ -35,7 +35,7 @@ from qed.kernels.gram.sums import combined
 from qed.kernels.kernel import Kernel
 from qed.kernels.similarity import Similarity
 from qed.linalg.cholesky import Cholesky
-from qed.reduction.claims import Plane
+from qed.reduction.claims import Plane, claim_of_signs
 from qed.reduction.kernel_spread import SimilarRows
 from qed.stats.products import dense
 
@@ -328,6 +328,7 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
                 0.0,
             ),
             Claim("X_fit_ are the rows of the table (others)", values_apart(self.X_fit_, problem.block.X), 0.0),
+            claim_of_signs(self.eigenvectors_.T, "eigenvectors_"),
             self._claim_of_number(problem),
         ]
         if self.fit_inverse_transform:

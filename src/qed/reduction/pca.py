@@ -34,7 +34,7 @@ from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
-from qed.reduction.claims import TOLERANCE, Plane
+from qed.reduction.claims import TOLERANCE, Plane, claim_of_signs
 from qed.reduction.evidence import enough_for, most_likely
 from qed.reduction.likelihood import NormalRows
 from qed.reduction.spread import Spread, SpreadOfRows, spread_of
@@ -354,20 +354,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     def _restate(self, problem: SpreadProblem) -> list[Claim]:
         seen, spread = problem.statistic, problem.spread
         shares, lengths, noise = self._following(problem)
-        asked, spread_of_each = self.n_components, np.sqrt(np.maximum(spread.total / seen.weight, 0.0))
-        kept = len(self.components_)
+        asked, kept = self.n_components, len(self.components_)
+        spread_of_each = np.sqrt(np.maximum(spread.total / seen.weight, 0.0))
         if self._is_counted:
             wanted = self._most(problem) if asked is None else int(asked)
         else:
             wanted = self._enough(problem, spread.leading(None)[0])
-        hidden = spread.noise / TOLERANCE / max(seen.weight - 1, 1.0)
+        hidden = noise + spread.noise / TOLERANCE / max(seen.weight - 1, 1.0)
         return [
             restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + spread_of_each),
             restated("explained_variance_ratio_", self.explained_variance_ratio_, shares),
             restated("singular_values_", self.singular_values_, lengths),
-            restated("noise_variance_", self.noise_variance_, noise, scale=noise + hidden),
+            restated("noise_variance_", self.noise_variance_, noise, scale=hidden),
             restated("n_samples_", self.n_samples_, int(seen.count)),
             restated("n_components_", self.n_components_, kept),
+            claim_of_signs(self.components_, "components_"),
             Claim("components kept, but for those asked for", float(abs(kept - wanted)), 0.0),
         ]
 
@@ -382,10 +383,9 @@ class SpreadProblem(StatisticProblem):
     @cached_property
     def spread(self) -> Spread:
         """Say how the rows are spread about their mean."""
-        found = spread_of(self.statistic)
-        if not np.isfinite(found.total):
-            raise overflowed(self.model)
-        return found
+        if np.isfinite((found := spread_of(self.statistic)).total):
+            return found
+        raise overflowed(self.model)
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -256,6 +256,12 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     )
 
 
+def rows_that_count(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """Give the rows of a dense block that have a weight, stored row by row, and their weights."""
+    block = block.present
+    return np.asarray(block.X), block.weights
+
+
 def block_rows(n_features: int, count: int | None = None, width: int | None = None) -> int:
     """Say how many rows a block holds: a power of two, of eight megabytes of float64 or less.
 

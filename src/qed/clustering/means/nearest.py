@@ -1,13 +1,15 @@
 r"""The nearest centre of each row, exactly, at little more than the price of a matrix product in single precision.
 
 **The filter.** Rows and centres are moved near zero and scaled near one, and the scores :math:`\|c\|^2/2 - x^\top c`, which rank the
-centres as the distances do, come from one product of float32 matrices. Their error is at most :math:`E(\|x\|^2/2 + \|c\|^2)` with
-:math:`E = 2(p + 8)2^{-24}`. Where the best score is ahead of the second by more than that, the nearest centre is proven; where it is
-not, distances by differences decide. So the answer is that of the plain search, ties included, bit for bit and on every machine.
+centres as the distances do, are worked out in float32 and in registers (:mod:`qed.clustering.means.settling`). Their error is at most
+:math:`E(\|x\|^2/2 + \|c\|^2)` with :math:`E = 2(p + 8)2^{-24}`: twice the p + 1 roundings of the sum and those of what goes into
+it. Where the best score is ahead of the second by more than that, the nearest centre is proven; where it is not, distances by differences
+decide. So the answer is that of the plain search, ties included, bit for bit and on every machine.
 
 **The bounds.** A row that was looked at before knows a bound below its distance from all other centres. Each pass lowers it by the
 farthest move of those. While the row's own distance (which the objective needs anyway) is less than that, or than half the way from its
-centre to the next, no other centre is looked at.
+centre to the next, no other centre is looked at. Where there are many, only those about its own are
+(:mod:`qed.clustering.means.neighborhood`).
 
 Hamerly (2010), Making k-means even faster. A pass costs :math:`O(np)`, and :math:`O(pk)` for each row that is looked at.
 """

@@ -30,7 +30,7 @@ from qed.base.models.proof import restated
 from qed.base.numbers import EPS, ratio
 from qed.base.random import Seed
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, rows_that_count
 from qed.base.sources.rows import Rows
 from qed.clustering.means.assignment import refilled
 from qed.clustering.means.centres import AroundCentres, excess_of
@@ -275,12 +275,11 @@ class Shares:
 
     @classmethod
     def of(cls, block: Block, centers: np.ndarray, beta: float, shift: np.ndarray) -> Shares:
-        block = block.present
-        (k, p), X, weight = centers.shape, block.X, block.weights
+        (k, p), (X, weight) = centers.shape, rows_that_count(block)
         sums, mass, cost, energy = np.zeros((k, p)), np.zeros(k), np.zeros(k), 0.0
         step = max(64, CHUNK // max(k, p))
         with np.errstate(under="ignore"):
-            for start in range(0, len(block), step):
+            for start in range(0, len(X), step):
                 part, w = X[start : start + step], weight[start : start + step]
                 square = squares(part, centers)
                 share, own = shares_of(square.copy(), beta)

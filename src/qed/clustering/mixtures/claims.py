@@ -30,7 +30,8 @@ def roots_claim(mixture: Mixture) -> Claim:
     else:
         white = np.swapaxes(mixture.roots, -1, -2) @ mixture.covariances @ mixture.roots
         off, diagonal = np.abs(white - np.eye(mixture.p)), np.diagonal(mixture.roots, axis1=-2, axis2=-1)
-    rounding = 8 * mixture.p * EPS * mixture.condition
+    # A factor is that of a covariance off by p + 1 roundings of |L| |L'|, whatever the units of the columns.
+    rounding = 8 * (mixture.p + 1) * EPS * mixture.skew**2
     says = "covariances are positive definite, and have these precisions (off the identity, at most)"
     # Of the two signs of each column the positive one is meant: that of the logarithm of the determinant.
     return Claim.within(says, float(off.max()) if (diagonal > 0).all() else np.inf, TOLERANCE, rounding)
@@ -55,8 +56,9 @@ def stationary_claim(problem: MixtureProblem, mixture: Mixture, found: Shares, t
 
 
 def moves_of_rounding(mixture: Mixture) -> float:
-    """Bound how far rounding alone seems to move a mixture: by the square of what it does to ratios of variances."""
-    share = 16 * mixture.p * EPS * mixture.condition
+    """Bound how far rounding alone seems to move a mixture: by the square of what it does to ratios of variances,
+    which no units of the columns change."""
+    share = 16 * mixture.p * EPS * mixture.skew**2
     return float(mixture.p * share * share)
 
 
@@ -96,7 +98,7 @@ def moment_claims(problem: MixtureProblem, mixture: Mixture, found: Shares) -> l
     elif mixture.kind == "diag":
         value = largest_share(ours.diagonal(), theirs.diagonal(), size)
     else:
-        value = largest_share(ours, theirs, np.sqrt(np.multiply.outer(size, size)))
+        value = largest_share(ours, theirs, np.multiply.outer(np.sqrt(size), np.sqrt(size)))
     rounding += 8 * (p + mixture.k) * EPS
     says = "covariances within and between components add up to that of the rows (difference, relative)"
     return [*claims, Claim.within(says, float(value), TOLERANCE, 4 * rounding)]

@@ -83,12 +83,6 @@ class Mixture:
         """The variances along the axes of each component, of shape (k, p) or, where they are shared by some, with ones."""
         return axes_of(self.covariances, self.kind)
 
-    @cached_property
-    def condition(self) -> float:
-        """The largest ratio of variances along two axes of a component."""
-        axes = self.axes
-        return float((axes.max(axis=1) / np.maximum(axes.min(axis=1), 0.0)).max())
-
     def pieces(self, n: int) -> Iterator[slice]:
         """Cut n rows into pieces."""
         step = max(PIECE_ROWS, PIECE_VALUES // (self.k * self.p))

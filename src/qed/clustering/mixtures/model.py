@@ -210,6 +210,12 @@ class GaussianMixture(MixtureDensity, Iterative):
         self.equal_weights = equal_weights
         self.covariance_floor = covariance_floor
 
+    @classmethod
+    def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
+        # Fewer rows than columns leave a covariance singular, so that the regulariser decides: there columns are taken as independent.
+        settings = super()._settings_on(n_rows, n_columns, n_outputs)
+        return settings if 2 * n_columns < n_rows else {**settings, "covariance_type": ("diag",)}
+
     def _rule(self) -> Rule:
         # While the best of several beginnings rests, another one may still overtake it.
         rule = super()._rule()

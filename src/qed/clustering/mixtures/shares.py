@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.engine import add_pairwise
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, rows_that_count
 from qed.clustering.mixtures.holes import Pattern, patterns
 from qed.clustering.mixtures.mixture import Mixture
 from qed.clustering.mixtures.quadratic import Ready
@@ -60,7 +60,7 @@ class Shares:
     @classmethod
     def of(cls, block: Block, mixture: Mixture, held: Held, ready: Ready | None = None, holes: bool = False) -> Shares:
         """Share out the rows of a block: by their quadratic features where the mixture is ready for that."""
-        X, w = present(block)
+        X, w = rows_that_count(block)
         if len(X) == 0:
             return cls.none(mixture)
         if holes:
@@ -192,15 +192,6 @@ class Together(tuple[Shares, ...]):
     def __add__(self, other: object) -> Together:
         assert isinstance(other, tuple)
         return Together(one + another for one, another in zip(self, other, strict=True))
-
-
-def present(block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """Give the rows that have a weight, stored row by row, and their weights."""
-    X, w = np.asarray(block.X), block.weights
-    if block.weight is not None and not block.weight.all():
-        chosen = np.flatnonzero(block.weight)
-        X, w = X[chosen], w[chosen]
-    return X, w
 
 
 def shared(logs: np.ndarray, hard: bool) -> tuple[np.ndarray, np.ndarray]:

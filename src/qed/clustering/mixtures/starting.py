@@ -21,14 +21,14 @@ from qed.base.numbers import EPS, TINY
 from qed.base.random import generator, mixed
 from qed.base.running.steps import Step
 from qed.base.running.walk import steps
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, rows_that_count
 from qed.base.sources.rows import Rows
 from qed.clustering.means.kmeans import KMeans
 from qed.clustering.means.seeding import any_rows, filled_up, spread_out
 from qed.clustering.mixtures.mixture import Mixture
 from qed.clustering.mixtures.problem import MixtureProblem
 from qed.clustering.mixtures.shapes import spread_like
-from qed.clustering.mixtures.shares import Held, Shares, present
+from qed.clustering.mixtures.shares import Held, Shares
 
 WAYS = ("kmeans", "k-means++", "random", "random_from_data")
 
@@ -143,7 +143,7 @@ def _random_shares(block: Block, middle: Mixture, salt: int) -> Shares:
     kept = np.arange(block.start, block.start + len(block), dtype=np.uint64)
     if block.weight is not None and not block.weight.all():
         kept = kept[block.weight > 0]
-    X, w = present(block)
+    X, w = rows_that_count(block)
     numbers = kept[None] * np.uint64(middle.k) + np.arange(middle.k, dtype=np.uint64)[:, None]
     with np.errstate(over="ignore"):
         lots = (mixed(numbers + np.uint64(salt)) >> np.uint64(11)).astype(np.float64) + 0.5
