@@ -345,7 +345,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
             if is_sparse(X) != is_sparse(kept):
                 X, kept = (one.toarray() if is_sparse(one) else one for one in (X, kept))
             scores = combined(self._similarity, X, kept, self.dual_coef_.T) + self.intercept_
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores, dtype=block.X.dtype)
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def _prove(self, problem: KernelClasses) -> list[Claim]:
         dual, intercept = np.asarray(self.dual_coef_, dtype=np.float64), np.asarray(self.intercept_, dtype=np.float64)
