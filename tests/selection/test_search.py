@@ -495,6 +495,9 @@ def test_wrong_data():
         search.fit(X, y[1:])
     with pytest.raises(InputError, match="requires y"):
         search.fit(X)
+    for nothing in (3, np.array(1.0), (value for value in y)):
+        with pytest.raises(InputError, match="no rows to count"):
+            search.fit(X, nothing)
     with pytest.raises(InputError, match="single row"):
         search.fit(X[:1], y[:1])
     with pytest.raises(ParameterError, match="an object, not its class"):
