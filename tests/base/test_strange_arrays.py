@@ -1,6 +1,8 @@
 """Arrays that hold more, or less, than their numbers say: masks, dates, huge numbers, indices out of range, odd places in memory."""
 
 import datetime
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -179,3 +181,28 @@ def test_labels_among_the_classes_given_may_be_of_any_kind():
 def test_dates_as_labels_are_refused():
     with pytest.raises(InputError, match="Unknown label type"):
         qed.LogisticRegression().fit(X, [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)] * 20)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([1, "a"], "holds words and numbers"),
+        ([1.0, "a"], "holds words and numbers"),
+        ([True, "a"], "holds words and numbers"),
+        ([Decimal(0), Decimal(1)], "Unknown label type: Decimal"),
+        ([Fraction(0), Fraction(1)], "Unknown label type: Fraction"),
+    ],
+)
+def test_labels_that_no_certificate_takes_are_refused_by_the_fit(fit, labels, words):
+    for model in (qed.GaussianNB(), qed.LogisticRegression(), qed.DecisionTreeClassifier()):
+        with pytest.raises(InputError, match=words):
+            fit(model, X, np.array(labels * 20, dtype=object))
+
+
+def test_labels_and_values_at_the_end_of_the_range_have_a_fingerprint():
+    counts, far = np.abs(X).round(), np.array([1e308, -1e308])
+    for model, table, y in (
+        (qed.BernoulliNB(), counts, far[(NUMBER > 0).astype(int)]),
+        (qed.DecisionTreeClassifier(), X / np.abs(X).max() * 1.7e308, LABEL),
+    ):
+        assert qed.certify(model.fit(table, y), table, y)

@@ -2,10 +2,13 @@
 
 import copy
 import inspect
+import json
 import warnings
 from functools import cache
 
 import numpy as np
+import pandas
+import polars
 import pytest
 import scipy.sparse
 from sklearn.utils import get_tags
@@ -206,3 +209,30 @@ def test_a_fit_that_ended_early_goes_on_to_the_same_bits(name):
     assert found.keys() == wanted.keys()
     for place in wanted:
         np.testing.assert_array_equal(found[place], wanted[place], err_msg=place)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fitted_model_is_shown_and_its_certificate_is_json(name):
+    model = fitted_once(name)
+    assert dir(model) and repr(model) and model._repr_html_()
+    assert json.loads(json.dumps(model.certificate_.to_dict(), allow_nan=False))["holds"] is True
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if estimators()[name].target == "label"])
+def test_labels_and_precision_are_those_that_came_in(name):
+    for labels in (np.where(LABEL, "yes", "no"), np.where(LABEL, "yes", "no").astype(object), LABEL > 0):
+        model = specimen(name).fit(X.astype(np.float32), labels)
+        assert model.predict(X).dtype.kind == model.classes_.dtype.kind == labels.dtype.kind
+        for door in ("predict_proba", "decision_function"):
+            if hasattr(model, door):
+                assert getattr(model, door)(X.astype(np.float32)).dtype == np.float32, door
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(specimen(name), "set_output")])
+def test_what_is_made_of_rows_is_a_frame_of_the_kind_that_was_asked_for(name):
+    model = fitted(name)
+    if scipy.sparse.issparse(model.transform(X[:2])):
+        return
+    for kind, frame in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):
+        found = model.set_output(transform=kind).transform(X[:5])
+        assert isinstance(found, frame) and list(found.columns) == model.get_feature_names_out().tolist()

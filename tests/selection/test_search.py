@@ -495,6 +495,9 @@ def test_wrong_data():
         search.fit(X, y[1:])
     with pytest.raises(InputError, match="requires y"):
         search.fit(X)
+    for nothing in (3, np.array(1.0), (value for value in y)):
+        with pytest.raises(InputError, match="no rows to count"):
+            search.fit(X, nothing)
     with pytest.raises(InputError, match="single row"):
         search.fit(X[:1], y[:1])
     with pytest.raises(ParameterError, match="an object, not its class"):
@@ -503,7 +506,7 @@ def test_wrong_data():
         qed.Search(PeerRidge(), {"alpha": [1.0]}).fit(qed.rows(X, y))
     with pytest.raises(ParameterError, match="does not take sample_weight"):
         qed.Search(PeerRidge(), {"alpha": [1.0]}, scoring=lambda model, X, y: 0.0).fit(X, y, np.ones(103))
-    for weight in (np.r_[np.zeros(21), np.ones(82)], np.r_[np.ones(21), np.zeros(82)]):
+    for weight in (np.repeat([1.0, 0.0], [3, 100]), np.zeros(103)):
         with pytest.raises(InputError, match="weight|fold"):
             search.fit(X, y, weight)
     holes = X.copy()
@@ -887,3 +890,14 @@ def test_folds_know_their_rows():
 @pytest.mark.sampled(3)
 def test_scikit_learns_own_checks(estimator, check):
     run_check(estimator, check)
+
+
+def test_rows_of_weight_zero_are_in_no_fold():
+    generator = np.random.default_rng(0)
+    X, weight = generator.normal(size=(60, 3)), np.repeat([0.0, 1.0, 3.0], 20)
+    y = X @ [1.0, 2.0, 0.0] + generator.normal(size=60)
+    for model, target in ((qed.Ridge(), y), (qed.RidgeClassifier(), y > 0)):
+        found = qed.Search(model, {"alpha": [0.1, 10.0]}, cv=3).fit(X, target, sample_weight=weight)
+        fewer = qed.Search(model, {"alpha": [0.1, 10.0]}, cv=3).fit(X[20:], target[20:], sample_weight=weight[20:])
+        scores = (one.cv_results_["mean_test_score"] for one in (found, fewer))
+        np.testing.assert_allclose(*scores, rtol=1e-12)

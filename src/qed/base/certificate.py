@@ -73,7 +73,7 @@ class Claim:
         return math.isfinite(self.value) and self.value <= self.bound
 
     def to_dict(self) -> dict[str, object]:
-        return {"says": self.says, "value": self.value, "bound": self.bound, "holds": self.holds}
+        return {"says": self.says, "value": float(self.value), "bound": float(self.bound), "holds": bool(self.holds)}
 
 
 @savable

@@ -81,7 +81,8 @@ class MajorityClassifier(OnePassClassifier):
         if None in labels:
             raise InputError("The target of MajorityClassifier has missing labels: drop those rows.")
         refuse_amounts(self, labels)
-        self.classes_ = np.asarray(labels)
+        given = problem.rows.target_dtype if problem.rows is not None else getattr(self, "classes_", np.empty(0)).dtype
+        self.classes_ = np.array(labels, dtype=object if given == np.dtype(object) else None)
         self.class_prior_ = weights / weights.sum()
 
     def _decide(self, block: Block) -> np.ndarray:

@@ -235,7 +235,7 @@ class VotingClassifier(Classifier, Voting):
             The features.
         """
         found = super().transform(X)
-        return found.transpose(1, 0, 2) if found.ndim == 3 else found
+        return found.transpose(1, 0, 2) if isinstance(found, np.ndarray) and found.ndim == 3 else found
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Name the columns that ``transform`` gives.

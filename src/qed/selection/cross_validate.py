@@ -272,7 +272,7 @@ def cross_val_predict(
     if not hasattr(model, method):
         raise ParameterError(f"{type(model).__name__} has no method {method!r}.")
     data = Data(model, X, y, sample_weight, params)
-    folds = draw_folds(model, cv, data, groups)
+    folds = draw_folds(model, cv, data, groups, every_row=True)
     if folds.assignment is None or (folds.assignment < 0).any():
         raise InputError("The folds must hold out every row exactly once, so that each gets one prediction.")
     models = fitted(model, data, folds)

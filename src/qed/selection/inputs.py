@@ -32,9 +32,10 @@ def count_rows(X: Any) -> int:
     >>> count_rows([[1, 2], [3, 4], [5, 6]])
     3
     """
-    if getattr(X, "shape", None):
-        return int(X.shape[0])
-    if hasattr(X, "__len__"):
+    shape = getattr(X, "shape", None)
+    if shape:
+        return int(shape[0])
+    if shape is None and hasattr(X, "__len__"):
         return len(X)
     if callable(getattr(X, "count", None)):
         return int(X.count())

@@ -18,7 +18,7 @@ import numpy as np
 from qed.base.attributes import each, having, labels, table
 from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError
-from qed.base.models.fingerprint import Fingerprint, label_numbers
+from qed.base.models.fingerprint import Fingerprint, label_numbers, within_range
 from qed.base.models.labels import encode
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
@@ -167,9 +167,10 @@ class ByClass:
         """Tell these rows from others, by their features and by the classes' weights and places."""
         whole, number = self.total.fingerprint(), label_numbers(self.parts)
         value, weight = np.array([number[label] for label in self.parts]), self.weights
-        products = sum(w * v * part.fingerprint().mean for w, v, part in zip(weight, value, self))
-        target = np.concatenate([[weight @ value, weight @ value**2], products]) / max(whole.weight, 1e-300)
-        return replace(whole, target=target)
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = sum(w * v * part.fingerprint().mean for w, v, part in zip(weight, value, self))
+            target = np.concatenate([[weight @ value, weight @ value**2], products]) / max(whole.weight, 1e-300)
+        return replace(whole, target=within_range(target))
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists and arrays, for saving."""

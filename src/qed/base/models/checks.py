@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -259,7 +258,7 @@ class Wanted:
     def _kinds(self, labels: list[object], block: Block) -> None:
         """Refuse labels that are missing, or neither words nor numbers; there are few types among many labels."""
         kinds = {type(label) for label in labels}
-        strange = {kind for kind in kinds - PLAIN if not issubclass(kind, (str, np.generic, Number))}
+        strange = {kind for kind in kinds - PLAIN if not issubclass(kind, (str, int, float, np.generic))}
         strange |= {kind for kind in kinds if issubclass(kind, (complex, np.datetime64, np.timedelta64))}
         if strange:
             name = min(kind.__name__ for kind in strange)
@@ -270,6 +269,10 @@ class Wanted:
             lost = np.array([label is None or label != label for label in labels])
             if (lost if block.weight is None else lost & (block.weight > 0)).any():
                 raise InputError(f"The target of {self.model} has missing labels: drop those rows.")
+        if len(kinds) > 1 and len({isinstance(one, str) for one in labels if one is not None and one == one}) > 1:
+            raise KindError(
+                f"The target of {self.model} holds words and numbers: give labels of one kind, for example with y.astype(str)."
+            )
 
 
 def refuse_amounts(model: object, labels: Iterable[object]) -> None:

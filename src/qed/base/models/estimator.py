@@ -26,7 +26,6 @@ from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import fitting
 from qed.base.errors import (
-    DegenerateError,
     InputError,
     NotAvailableError,
     NotFittedError,
@@ -39,7 +38,7 @@ from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.parts import parts_of
-from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.problem import Problem, RowsProblem, StatisticProblem, none_left, refuse_light
 from qed.base.models.proof import difference_from, examine
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
@@ -255,11 +254,7 @@ class OnePass(Estimator):
 
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)
-        if self.least_weight and not problem.statistic.weight > self.least_weight:
-            raise DegenerateError(
-                f"{type(self).__name__} needs rows that weigh more than {self.least_weight:g} together, but n_samples = "
-                f"{problem.statistic.count}. Give more rows."
-            )
+        refuse_light(self, problem.statistic)
         self.statistic_ = problem.statistic
         super()._settle(problem)
 
@@ -310,11 +305,7 @@ class OnePass(Estimator):
             self._check_statistic(new)
             known, taken = (statistic.fingerprint().count for statistic in (self.statistic_, new.statistic))
             if taken >= known:
-                why = "nothing would be left" if taken == known else f"it knows {known}, so there are not that many"
-                rows = "all the rows that it learned from" if taken == known else f"{taken} rows"
-                raise InputError(
-                    f"{type(self).__name__} can not forget {rows}: {why}. Make a new model, or forget fewer rows."
-                )
+                raise none_left(self, known, taken)
             self._update(self.statistic_ - new.statistic, new)
         return self
 

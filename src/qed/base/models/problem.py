@@ -13,6 +13,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal
 
+from qed.base.errors import DegenerateError, InputError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.sources.rows import Rows
@@ -45,6 +46,22 @@ class TableProblem(Problem):
 
     def __init__(self, rows: Rows, seen: Any = None, *, source: Source = "data") -> None:
         self.rows, self.seen, self.source, self.target_ndim = rows, seen, source, rows.target_ndim
+
+
+def refuse_light(model: Any, statistic: Any) -> None:
+    """Refuse a statistic of rows that weigh too little for a model, as it says in ``least_weight``."""
+    if model.least_weight and not statistic.weight > model.least_weight:
+        raise DegenerateError(
+            f"{type(model).__name__} needs rows that weigh more than {model.least_weight:g} together, but n_samples = "
+            f"{statistic.count}. Give more rows."
+        )
+
+
+def none_left(model: object, known: int, taken: int) -> InputError:
+    """Give the error for forgetting as many rows as a model knows, or more."""
+    why = "nothing would be left" if taken == known else f"it knows {known}, so there are not that many"
+    rows = "all the rows that it learned from" if taken == known else f"{taken} rows"
+    return InputError(f"{type(model).__name__} can not forget {rows}: {why}. Make a new model, or forget fewer rows.")
 
 
 def emptied(rows: Rows) -> Rows:

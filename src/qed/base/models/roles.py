@@ -7,7 +7,7 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -139,6 +139,13 @@ class Sums:
         return np.where(self.scatter > 0, 1 - self.error / np.where(self.scatter > 0, self.scatter, 1), exact)
 
 
+def _as_precise(block: Block, function: Callable[[Block], Any]) -> Any:
+    """Give what a function makes of a block in the precision of the block: single in, single out."""
+    found = function(block)
+    single = isinstance(found, np.ndarray) and block.X.dtype == np.float32
+    return found.astype(np.float32, copy=False) if single else found
+
+
 class Classifier(ClassifierMixin, Estimator):
     """A model that tells classes. Subclasses set ``classes_`` and score each class."""
 
@@ -161,7 +168,7 @@ class Classifier(ClassifierMixin, Estimator):
         X : array-like, frame, path, Dask collection or Rows
             The features.
         """
-        return self._apply(self._decide, X)
+        return self._apply(_as_precise, X, self._decide)
 
     def _choose(self, block: Block) -> np.ndarray:
         scores = self._decide(block)
@@ -199,7 +206,7 @@ class Classifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
             The features.
         """
-        return self._apply(self._probabilities, X)
+        return self._apply(_as_precise, X, self._probabilities)
 
     @available_if(lambda self: self._has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -210,7 +217,7 @@ class Classifier(ClassifierMixin, Estimator):
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
             The features.
         """
-        return self._apply(self._log_probabilities, X)
+        return self._apply(_as_precise, X, self._log_probabilities)
 
     @available_if(lambda self: self._has_probabilities)
     def decide(self, X: Any, costs: Any) -> np.ndarray:

@@ -200,6 +200,10 @@ class Perceptron(Classifier, Iterative):
     @property
     def similarity(self) -> Similarity:
         """What rows are compared by, where there is a kernel."""
+        if self.kernel is None:
+            raise NotAvailableError(
+                "A Perceptron without a kernel compares no rows: give it one, such as kernel='rbf'."
+            )
         return Similarity.of(self.kernel, self.gamma, self.degree, self.coef0)
 
     def __sklearn_tags__(self) -> Any:

@@ -229,7 +229,8 @@ def _length(values: np.ndarray) -> np.ndarray:
 
 
 def _target(block: Block) -> np.ndarray:
-    return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+    y = np.asarray(block.y, dtype=np.float64)
+    return y[:, None] if y.ndim == 1 else y
 
 
 def _sum_target(block: Block) -> _Sums:

@@ -70,8 +70,8 @@ class Folds:
             raise InputError(f"Nothing can be held out of a single row (n_samples={n}): give at least two rows.")
         # scikit-learn's class of the same name would spell out n index sets of n - 1 rows each.
         alone = (isinstance(cv, str) and cv == "loo") or type(cv).__name__ == "LeaveOneOut"
+        present = np.ones(n, dtype=bool) if weight is None else np.asarray(weight) > 0
         if alone:
-            present = np.ones(n, dtype=bool) if weight is None else np.asarray(weight) > 0
             assignment = np.where(present, np.cumsum(present) - 1, -1)
             return cls(n, int(present.sum()), assignment, leave_one_out=True)
         out_of_bag = isinstance(cv, str) and cv == "oob"
@@ -80,7 +80,10 @@ class Folds:
             return cls(n, int(part.max()) + 1, part, out_of_bag=True)
         splitter = check_cv(PARTS if out_of_bag else cv, y, classifier)
         if isinstance(splitter, Partition) and groups is None:
-            return cls(n, splitter.get_n_splits(range(n)), splitter.assign(n, y), out_of_bag=out_of_bag)
+            # Rows of weight zero are not there: they train, which changes nothing, and are never held out.
+            there, assignment = np.flatnonzero(present), np.full(n, -1)
+            assignment[there] = splitter.assign(len(there), None if y is None else np.asarray(y)[there])
+            return cls(n, splitter.get_n_splits(there), assignment, out_of_bag=out_of_bag)
         table = np.zeros((n, 1)) if isinstance(X, Rows) else X
         pairs = tuple((row_numbers(train, n), row_numbers(test, n)) for train, test in splitter.split(table, y, groups))
         return cls(n, len(pairs), fold_numbers(GivenSplits(pairs), range(n)), pairs)

@@ -216,12 +216,11 @@ def _weight(block: Block) -> np.ndarray:
     return np.asarray(block.weight)
 
 
-def draw_folds(model: Any, cv: Splitting, data: Data, groups: Any = None) -> Folds:
-    """Draw the folds that `cv` means for a model and its data."""
+def draw_folds(model: Any, cv: Splitting, data: Data, groups: Any = None, *, every_row: bool = False) -> Folds:
+    """Draw the folds that `cv` means for a model and its data; rows of weight zero are in none, unless `every_row` is asked for."""
     classifier = role_of(model) == "classifier"
     ours = cv is None or isinstance(cv, (int, np.integer, str, Partition))
     by_class = classifier or isinstance(cv, StratifiedKFold) or bool(getattr(cv, "stratify", False))
     # The target of rows that are streamed takes a pass to gather, so it is asked for where it is needed only.
     y = data.y if by_class or not ours else None
-    weight = data.weight if type(cv).__name__ == "LeaveOneOut" or isinstance(cv, str) else None
-    return Folds.of(cv, data.X, y, groups, weight=weight, classifier=classifier)
+    return Folds.of(cv, data.X, y, groups, weight=None if every_row else data.weight, classifier=classifier)
