@@ -164,7 +164,7 @@ class TableModel(Estimator):
         self.changes_, rows = known
         rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = told_of_levels(fresh(self.model), self.changes_[0]).fit(rows)
-        self.sample_ = None
+        self.sample_: np.ndarray | None = None
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         target = getattr(self.model_.fingerprint_, "target", None)
         # Of products of the target with columns nothing is known in the units of the first ones.
