@@ -9,6 +9,8 @@ import qed
 from qed.base.errors import ParameterError
 from qed.base.sources.rows import ArrayRows
 from qed.commands import source
+from qed.commands.using.calibrate import calibrate
+from qed.report.explanation import explanation_of
 from qed.selection.comparing import run, sharing
 
 
@@ -59,6 +61,25 @@ def test_what_holds_its_rows_learns_from_a_sample_which_is_said(small_is_large):
     assert shares == pytest.approx([1 / 3] * 3, abs=0.02)
     others = [one for one in found.entries if one is not tree]
     assert all(one.sample is None for one in others)
+
+
+def test_a_model_of_a_sample_is_certified_and_calibrated_by_the_whole_table(small_is_large, tmp_path):
+    X, y = table()
+    whole = X.append_column("y", pa.array(y))
+    pa.csv.write_csv(whole, tmp_path / "t.csv")
+    found = qed.compare(X, y, models=["DecisionTreeRegressor", "KNeighborsRegressor"], cv=3)
+    for one in (one for one in found.entries if not one.is_baseline):
+        assert one.sample is not None
+        qed.save(one.model, tmp_path / "m.qed")
+        model = qed.load(tmp_path / "m.qed")
+        assert np.array_equal(model.sample_, np.flatnonzero(one.sample))
+        certificate = qed.certify(model, X, y)
+        assert certificate and certificate.difference == ""
+        assert qed.certify(model, X, y + (np.arange(len(y)) == 7)).difference == "another target"
+        assert "rows then" in qed.certify(model, X.slice(0, 300), y[:300]).difference
+        assert explanation_of(model).rows == one.sample.sum()
+    made = calibrate(str(tmp_path / "m.qed"), str(tmp_path / "t.csv"), str(tmp_path / "c.qed"), target="y")
+    assert made.rows == (~one.sample).sum()
 
 
 def test_a_budget_that_is_used_up_leaves_the_guess_and_says_so():

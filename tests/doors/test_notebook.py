@@ -51,6 +51,7 @@ RESULTS = {
     "validation curve": lambda: qed.validation_curve(qed.Ridge(), *FEW, "alpha", [0.1, 1.0]),
     "classification report": classes,
     "comparison": lambda: qed.compare(qed.rows(evil_table(), target="y")),
+    "columns": lambda: qed.compare(qed.rows(evil_table(), target="y"), models=["Ridge"]).columns,
     "coverage": lambda: qed.Conformal(qed.Ridge()).fit(*FEW).coverage(*FEW),
     "nested": lambda: qed.nested_cross_validate(qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}), *FEW),
 }

@@ -16,7 +16,7 @@ from qed.commands.source import read
 from qed.report.about import ABOUT, about
 from qed.report.again import python_of
 from qed.report.columns import describe_columns
-from qed.report.figures import coefficients
+from qed.report.figures import coefficients, confusion
 from qed.report.page import render
 from qed.selection.comparing.comparison import compare
 from qed.selection.comparing.contenders import contenders
@@ -260,3 +260,10 @@ def test_the_program_reads_files_and_leaves_out_rows_without_a_target(tmp_path, 
     assert data.n_lost == 3 and "is_valid" in python_of(data, found)
     assert np.array_equal(made["model"].predict(found.rows), found.best.model.predict(found.rows))
     assert float(said.getvalue()) == pytest.approx(found.best.score, rel=1e-6)
+
+
+def test_rare_classes_share_a_line_of_the_confusion_matrix():
+    y = np.repeat([f"class {k}" for k in range(100)], np.arange(100, 0, -1))
+    drawn = confusion(y, np.where(np.arange(len(y)) % 10 == 0, "class 7", y))
+    assert "71 others" in drawn.svg and "class 28" in drawn.svg and "class 29" not in drawn.svg
+    assert "29 most frequent classes" in drawn.says

@@ -59,8 +59,9 @@ def html_table(header: Sequence[str], lines: Sequence[Sequence[object]], caption
     body = "".join(f"<tr>{''.join(f'<td>{_safe(cell)}</td>' for cell in line)}</tr>" for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
         body += f'<tr><td colspan="{len(header)}">... and {len(lines) - MOST_LINES} more</td></tr>'
-    above = f'<caption style="text-align: left">{_safe(caption)}</caption>' if caption else ""
-    return f'<table class="qed">{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    # A caption of the table itself would be as narrow as the table.
+    above = f"<p>{_safe(caption)}</p>" if caption else ""
+    return f'{above}<table class="qed"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _safe(cell: object) -> str:

@@ -76,7 +76,7 @@ def explanation_of(model: Any) -> Explanation:
     """
     model = _unwrapped(model)
     inner = inner_model(model)
-    fingerprint = getattr(model, "fingerprint_", None)
+    fingerprint, sample = getattr(model, "fingerprint_", None), getattr(model, "sample_", None)
     return Explanation(
         kind=type(inner).__name__,
         target=getattr(model, "target_name_", None),
@@ -90,7 +90,7 @@ def explanation_of(model: Any) -> Explanation:
         rules=rules_of(model),
         inference=inference_of(inner),
         certificate=getattr(model, "certificate_", None),
-        rows=None if fingerprint is None else int(fingerprint.count),
+        rows=None if fingerprint is None else int(fingerprint.count if sample is None else len(sample)),
         ending=str(getattr(inner, "ending_", "")),
         scaled=_is_scaled(model),
     )

@@ -119,7 +119,7 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     if predicted is None:
         return
     if comparison.task == "classification":
-        yield _confusion(y, predicted)
+        yield confusion(y, predicted)
         return
     draw = partial(plots.predicted_against_true, y, predicted)
     words = "Each point is a row, predicted by a model that has not seen it; a perfect model is the diagonal."
@@ -129,7 +129,8 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     yield Picture("Residuals", picture("residuals", "residuals against predictions", draw), words)
 
 
-def _confusion(y: np.ndarray, predicted: np.ndarray) -> Picture:
+def confusion(y: np.ndarray, predicted: np.ndarray) -> Picture:
+    """Draw which class was taken for which; where there are many, the rarest together."""
     true, said = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
     classes, frequency = np.unique(true, return_counts=True)
     wrong, more = int((true != said).sum()), ""

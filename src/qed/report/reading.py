@@ -12,6 +12,8 @@ from qed.selection.guarantees.from_folds import interval_coverage, set_coverage
 LEVEL = 0.9
 # Scores whose best value is not one: of errors it is zero.
 FEWEST = 2
+# A model that misses less than this part of what guessing misses is neither too simple nor too free to be of use.
+LITTLE = 0.05
 
 
 def curve_words(curve: LearningCurve | None) -> str:
@@ -43,6 +45,8 @@ def freedom_words(curve: LearningCurve | None, comparison: Comparison) -> str:
     if not (np.isfinite([train, test, guess]).all() and guess > 0):
         return told
     gap, error = train - test, float(curve.test_error[-1])
+    if best - test <= LITTLE * guess:
+        return f"{told} Hardly anything is missing, so the model is as free as it has to be."
     if gap <= error:
         # Nothing is lost between the two: all that is missing is missing on the rows of the fit already.
         return f"{told} Nothing is lost in between, so variance is low: {_bias(best - train, guess)}"

@@ -1,15 +1,18 @@
 """``qed calibrate``: give a saved model intervals, or sets of classes, with guaranteed coverage.
 
 With the data of its fit the model is fitted again without each fold (CV+). With other data, which it has not seen, it stays what it is, and
-these are what it is calibrated by.
+these are what it is calibrated by; so do the rows of its fit that a model of a sample has not seen.
 """
 
 from dataclasses import dataclass
+
+import numpy as np
 
 from qed.base.models.estimator import certify as recompute
 from qed.base.saving.models import load, save
 from qed.commands.certify import opened
 from qed.selection.guarantees.conformal import Conformal
+from qed.stats.parts import Part
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ def calibrate(
     chosen = method
     if method == "auto":
         chosen = "auto" if recompute(model, rows).difference == "" else "prefit"
+        sample = getattr(model, "sample_", None)
+        if chosen == "auto" and sample is not None:
+            # The rows that it has not learned from are there already.
+            chosen, rows = "prefit", Part(rows, ~np.isin(np.arange(rows.count()), sample))
     made = Conformal(model, level=level, method=chosen).fit(rows)
     save(made, output)
     kind = type(getattr(model, "model_", model)).__name__

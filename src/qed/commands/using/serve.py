@@ -11,9 +11,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from socket import getfqdn, gethostname
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -29,7 +32,8 @@ from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn
 # Seconds that a connection may take.
 PATIENCE = 30
 KINDS = {NumberColumn: "number", LevelColumn: "category", DateColumn: "date"}
-MOST_LEVELS = 50
+MOST_LEVELS, MOST_LETTERS = 50, 60
+ANYWHERE = ("", "0.0.0.0", "::")
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,15 @@ class Served:
         if not 0 < len(rows) <= self.limits.rows:
             raise InputError(f"The request has {len(rows)} rows: from 1 to {self.limits.rows} are taken at a time.")
         if level is not None and not (isinstance(level, (int, float)) and 0 < level < 1):
-            raise InputError(f"level must be a number above 0 and below 1, not {level!r}.")
-        check_asked(self.model, proba=bool(proba), interval=level)
+            raise InputError(f"level must be a number above 0 and below 1, not {_short(level)}.")
+        if not isinstance(proba, bool):
+            raise InputError(f"proba must be true or false, not {_short(proba)}.")
+        check_asked(self.model, proba=proba, interval=level)
         table = self._table(rows)
         looked = Strange()
         looked.look(self.model, table)
         wanted = columns_of(self.model, table.column_names, "the request")
-        found = answered(self.model, table, wanted, proba=bool(proba), interval=level, keep=())
+        found = answered(self.model, table, wanted, proba=proba, interval=level, keep=())
         answers = {name: found.column(name).to_pylist() for name in found.column_names}
         return {"predictions": answers, "notes": looked.notes()}
 
@@ -123,11 +129,22 @@ class Served:
         return pa.table({name: _column(name, values) for name, values in columns.items()})
 
 
+def _short(value: Any) -> str:
+    """Write a value of a request for an error, and not the whole of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = "an endless number"
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
+
+
 def _column(name: str, values: list[Any]) -> pa.Array:
     if any(isinstance(value, (dict, list)) for value in values):
         raise InputError(f"The column {name!r} must hold numbers, text, true, false or null.")
     try:
         return pa.array(values)
+    except UnicodeEncodeError:
+        raise InputError(f"The column {name!r} holds halves of letters (surrogates), which are no text.") from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(
             f"The column {name!r} holds values of different kinds: give numbers, or text, in all rows."
@@ -162,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, door: Callable[[], None]) -> None:
         """Refuse other hosts, and let no error out but as a sentence."""
         host = (self.headers.get("Host") or "").rsplit(":", 1)[0].strip("[]")
-        if host not in self.server.hosts:
+        if not self.server.is_own(host):
             return self._fail(HTTPStatus.FORBIDDEN, "This is not the host that was asked for.")
         try:
             door()
@@ -216,6 +233,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request that is known, in JSON as well."""
+        self._fail(HTTPStatus(code), f"{HTTPStatus(code).phrase}.")
+
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing of single requests."""
 
@@ -238,9 +259,17 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, served: Served, host: str = "127.0.0.1", port: int = 0) -> None:
         super().__init__((host, port), Handler)
-        self.served = served
+        self.served, self.host = served, host
         self.places = BoundedSemaphore(served.limits.at_once)
         self.hosts = {host} | ({"localhost", "127.0.0.1", "::1"} if host in ("127.0.0.1", "localhost") else set())
+
+    def is_own(self, name: str) -> bool:
+        """Whether a request means this machine; one that listens everywhere is known by its numbers, which no web page can take."""
+        if name in self.hosts or self.host not in ANYWHERE:
+            return name in self.hosts
+        with suppress(ValueError):
+            return bool(ip_address(name))
+        return name.lower() in ("localhost", gethostname().lower(), getfqdn().lower())
 
     @property
     def address(self) -> str:

@@ -20,6 +20,8 @@ from qed.features.tables.values import numbers_of
 
 # Standard deviations from the mean of the fit beyond which a number is far out.
 FAR = 10.0
+# So many letters show what a level is.
+MOST_LETTERS = 60
 
 
 @dataclass
@@ -59,7 +61,8 @@ class Strange:
         unseen = (codes_of(values, column.levels, repr(name), 0) < 0) & ~np.asarray(values.is_null())
         if unseen.any():
             self.unseen[name] = self.unseen.get(name, 0) + int(unseen.sum())
-            self.examples.setdefault(name, repr(values[int(unseen.argmax())].as_py()))
+            example = repr(values[int(unseen.argmax())].as_py())
+            self.examples.setdefault(name, example if len(example) <= MOST_LETTERS else f"{example[:MOST_LETTERS]} ...")
 
     def _look_at_numbers(
         self, table: pa.Table, name: str, place: int, known: Fingerprint, *, written: str = ""

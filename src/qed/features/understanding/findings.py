@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from qed.base.visible import Lines, Shown
+
 LEFT_OUT, SUSPICIOUS, READ = "left out", "suspicious", "read as"
 
 
@@ -24,8 +26,8 @@ class Finding:
         return f"{self.column} ({self.says})"
 
 
-@dataclass(frozen=True)
-class Understanding:
+@dataclass(frozen=True, repr=False)
+class Understanding(Shown):
     """The columns of a table: which are used and how, which are left out and why, and which look suspicious.
 
     >>> seen = Understanding(("age",), (Finding("rownames", LEFT_OUT, "a row number"),))
@@ -37,6 +39,16 @@ class Understanding:
     findings: tuple[Finding, ...] = ()
     decisions: dict[str, str] = field(default_factory=dict)  # what the encoder makes of each of them, in words
     notes: tuple[str, ...] = ()  # what concerns several columns, or the whole table
+
+    def _table(self) -> Lines:
+        found = {name: ["used", self.decisions.get(name, "")] for name in self.used}
+        found |= {one.column: ["left out", one.says] for one in self.left_out}
+        found |= {one.column: ["used", f"read as {one.says}"] for one in self.read}
+        found |= {one.column: ["used, suspicious", one.says] for one in self.suspicious}
+        return ["column", "", "how, or why"], [[name, *words] for name, words in found.items()]
+
+    def _said(self) -> str:
+        return "\n".join(self.notes)
 
     @property
     def dropped(self) -> list[str]:

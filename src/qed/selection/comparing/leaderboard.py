@@ -250,7 +250,7 @@ class Comparison(Shown):
         return ["model", self.scoring, "setting", "fit proven", "notes"], lines
 
     def _said(self) -> str:
-        return f"{self.task}: {self.why} {self.n_folds} folds, seed {self.seed}."
+        return f"{self.task} ({self.why}); {self.n_folds} folds, seed {self.seed}."
 
     @property
     def best(self) -> Entry:

@@ -256,6 +256,8 @@ class Run(Sharing):
         with self.caught(one.name, self.end_for(one, grace=1.15)):
             rows, mask = self._part(one, encoded)
             fit_known(model, self.table if mask is None else _taken(self.table, mask), (deepcopy(changes), rows))
+            if mask is not None:
+                model.learned_from(self.table, np.flatnonzero(mask))
         seconds += perf_counter() - began
         failure = self.failures.get(one.name, "")
         bagged = one.name in self.bagged

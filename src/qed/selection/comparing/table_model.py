@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import each, model, nothing, of, text
+from qed.base.attributes import each, integers, model, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.checks import check_table
@@ -31,6 +31,7 @@ from qed.features.stream import changed
 from qed.features.tables.columns import LevelColumn
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
+from qed.stats.parts import Part
 
 
 def what_suits(model: Any, degree: int = 1) -> tuple[dict[str, Any], bool]:
@@ -82,6 +83,8 @@ class TableModel(Estimator):
         Of the encoded columns, before they are scaled.
     target_name_ : str or None
         The name of the column that is predicted, where the data told it.
+    sample_ : ndarray of shape (m,) or None
+        Which of the rows the model itself learned from, where a comparison gave it some of them only, and the encoder all.
     certificate_ : Certificate
         The claims of the model, then those of its parts.
 
@@ -101,6 +104,7 @@ class TableModel(Estimator):
         "changes_": each(model("transform")),
         "model_": model("predict"),
         "target_name_": text() | nothing(),
+        "sample_": integers("sample") | nothing(),
     }
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": Parameter(
@@ -162,6 +166,7 @@ class TableModel(Estimator):
         self.changes_, rows = known
         rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = told_of_levels(fresh(self.model), self.changes_[0]).fit(rows)
+        self.sample_: np.ndarray | None = None
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         target = getattr(self.model_.fingerprint_, "target", None)
         # Of products of the target with columns nothing is known in the units of the first ones.
@@ -170,6 +175,19 @@ class TableModel(Estimator):
         )
         problem.seen = [part.certificate_ for part in (self.model_, *self.changes_)]
         problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
+
+    def learned_from(self, rows: Rows, sample: np.ndarray) -> None:
+        """Say that the encoder has seen all of some rows, and the model those of a sample, so that all of them are the data of the fit.
+
+        Parameters
+        ----------
+        rows : Rows
+            All rows, with their target.
+        sample : ndarray of shape (m,)
+            The numbers of those that the model has learned from.
+        """
+        self.sample_ = sample
+        self.fingerprint_ = self.fingerprint_of(rows)
 
     def _unfitted(self) -> Iterable[Transformer]:
         """Give all that comes before the model."""
@@ -202,6 +220,8 @@ class TableModel(Estimator):
             if place > 0:
                 certificates.append(examine(part, part._open(rows, reset=False)))
             rows = changed(part, rows).cached()
+        if self.sample_ is not None and len(self.sample_) and self.sample_.max() < (count := rows.count()):
+            rows = Part(rows, np.isin(np.arange(count), self.sample_)).cached()
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
         certificates.insert(0, examine(self.model_, inside))
         others = sum(bool(one.difference) for one in certificates)
