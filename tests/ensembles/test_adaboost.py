@@ -154,3 +154,12 @@ def test_rounds_of_numbers_are_proven_and_told_when_changed(loss):
     assert (model.estimator_errors_ < 0.5).all()
     model.estimator_weights_ = model.estimator_weights_ * np.where(np.arange(10) == 4, 1.01, 1.0)
     assert not qed.certify(model, X, y)
+
+
+def test_numbers_in_single_precision_are_the_same_numbers():
+    single = X[:120].astype(np.float32)
+    y = np.sin(2 * single[:, 0]) + single[:, 1].astype(np.float64)
+    models = [
+        qed.AdaBoostRegressor(n_estimators=4, random_state=0).fit(one, y) for one in (single, single.astype(np.float64))
+    ]
+    assert same(*models)

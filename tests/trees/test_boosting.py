@@ -460,3 +460,16 @@ def test_loops_that_were_never_compiled_are_not_waited_for_by_small_tables(monke
     model = qed.GradientBoostingRegressor(max_iter=2).fit(X, X[:, 0])
     assert model.forest_.n_trees == 2
     assert growing._spent.seconds > 0
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ConvergenceWarning")
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
+def test_targets_near_the_end_of_the_range_of_numbers(loss):
+    few, y = X[:80], NUMBER[:80]
+    usual, large = (
+        qed.GradientBoostingRegressor(loss=loss, max_iter=4, min_samples_leaf=5).fit(few, y * scale)
+        for scale in (1.0, 2.0**1010)
+    )
+    np.testing.assert_array_equal(large.predict(few), usual.predict(few) * 2.0**1010)
+    # A loss in the squares of such units is no number, and so nothing is known of its falling.
+    assert bool(qed.certify(large, few, y * 2.0**1010)) == (loss == "absolute_error")

@@ -89,6 +89,29 @@ def test_thresholds_by_chance_are_those_of_their_lots(make, weights):
     assert not qed.certify(model, X, y, weight)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        qed.ExtraTreesClassifier(2, random_state=0),
+        qed.DecisionTreeClassifier(max_bins=8),
+        qed.DecisionTreeRegressor(max_bins=8),
+    ],
+    ids=str,
+)
+def test_weights_may_have_any_size(model):
+    """Products of tiny weights vanish and those of huge ones overflow, unless they are brought near one."""
+    X, y = table(80)
+    y = y if isinstance(model, qed.DecisionTreeRegressor) else (y > 0).astype(int)
+    weight = np.random.default_rng(3).random(80)
+    usual = model.fit(X, y, weight).predict(X)
+    for power in (-900, 900):
+        model.fit(X, y, np.ldexp(weight, power))
+        np.testing.assert_array_equal(model.predict(X), usual)
+        assert qed.certify(model, X, y, np.ldexp(weight, power))
+    wild = np.ldexp(weight, np.arange(-600, 600, 15))
+    assert qed.certify(model.fit(X, y, wild), X, y, wild)
+
+
 def test_all_columns_and_all_rows_make_the_tree():
     """With every column looked at and nothing drawn, a tree of the forest is the exact one where there are no more values than bins."""
     X, y = table(180)
@@ -139,3 +162,9 @@ def test_one_row_or_one_value_is_a_leaf():
     X, y = np.zeros((3, 1)), np.array([0, 1, 0])
     model = qed.RandomForestClassifier(2, random_state=0).fit(X, y)
     assert all(nodes.node_count == 1 for nodes in model.trees_) and model.bins_.counts.tolist() == [1]
+
+
+@pytest.mark.filterwarnings("ignore:.*out-of-bag")
+def test_a_row_that_is_never_left_out_is_not_judged():
+    model = qed.RandomForestRegressor(2, oob_score=True, random_state=0).fit([[1.0]], [2.0])
+    assert model.oob_score_ == 0.0 and qed.certify(model, [[1.0]], [2.0])

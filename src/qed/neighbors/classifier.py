@@ -149,9 +149,9 @@ class KNeighborsClassifier(Classifier, Voting):
         said = [known[one.argmax(axis=1)] for known, one in zip(self.classes_, votes)]
         return {"predict": np.column_stack(said), "predict_proba": np.hstack([_shares(one) for one in votes])}
 
-    def _said(self, votes: np.ndarray) -> dict[str, np.ndarray]:
-        most = votes.argmax(axis=1)
-        return {"predict": self.classes_[most], "predict_proba": _shares(votes), "classes_": self.classes_}
+    def _said(self, votes: np.ndarray, *, shares: bool = True) -> dict[str, np.ndarray]:
+        said = {"predict": self.classes_[votes.argmax(axis=1)], "classes_": self.classes_}
+        return {**said, "predict_proba": _shares(votes)} if shares else said
 
     def _stages(
         self, X: Matrix, question: Question[Self], members: list[int], own: np.ndarray | None = None
@@ -166,7 +166,8 @@ class KNeighborsClassifier(Classifier, Voting):
             k = question.models[candidate].n_neighbors
             votes += _votes(Heard(number[:, heard:k], np.ones((1, 1))), self.y_fit_, len(self.classes_))
             heard = k
-            yield candidate, self._said(votes)
+            # Rows that are left out one by one are judged by what is said of them alone.
+            yield candidate, self._said(votes, shares=own is None)
 
     def _decide(self, block: Block) -> np.ndarray:
         return self._probabilities(block)

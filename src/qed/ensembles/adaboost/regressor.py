@@ -104,7 +104,8 @@ class AdaBoostRegressor(Regressor, AdaBoost):
         return MemberProblem(rows, self)
 
     def _said(self, made: Member, problem: MemberProblem) -> np.ndarray:
-        return np.asarray(made.predict(problem.X), dtype=np.float64)
+        # Of rows in single precision members say as much, which would make other weights of the same numbers.
+        return np.asarray(made.predict(problem.X.astype(np.float64, copy=False)), dtype=np.float64)
 
     def _judge(self, problem: MemberProblem, said: np.ndarray, weight: np.ndarray, says: np.ndarray) -> Judged | None:
         off = np.abs(said - problem.y)

@@ -20,10 +20,10 @@ from qed.trees.bins import MISSING
 from qed.trees.boosting.forest import Forest
 from qed.trees.boosting.growing import Grid, Rules, level_share, pull_of, worth, worth_of_levels
 from qed.trees.boosting.losses.line import Line
-from qed.trees.boosting.losses.measuring import PART, Measured, mean_loss, measure
+from qed.trees.boosting.losses.measuring import PART, Measured, Table, mean_loss, measure
 from qed.trees.boosting.losses.objectives import quantiles
 from qed.trees.boosting.monotone import Fence, bounded, limits_of, loose_by, mean_values
-from qed.trees.boosting.problem import BoostingProblem, Coded, Table
+from qed.trees.boosting.problem import BoostingProblem, Coded
 from qed.trees.boosting.rounds import HALVINGS, ROUNDING, grid_of, scores_of
 from qed.trees.nodes import Nodes
 from qed.trees.problem import features_tried
@@ -50,9 +50,7 @@ class Checked:
     astray: float = 0.0  # the most by which the value of a leaf differs, in units of what rounding can do
     worse: float = 0.0  # the most by which another question, or another leaf, is better, likewise
     longer: int = 0  # rounds whose values might have been halved less often
-    missed: int | None = (
-        None  # rounds that do not go by the rate of the way to the least loss, where that is searched for
-    )
+    missed: int | None = None  # rounds that go otherwise, where the way to the least loss is searched for
 
     def claims(self, train_score: np.ndarray) -> list[Claim]:
         where = "" if self.rounds == self.of else f" ({self.rounds} of {self.of} rounds)"
@@ -169,7 +167,8 @@ class _Look:
             sides, bounds = self.coding.sides(forest, here), self._bounds(nodes, sums, grid)
             self._questions(nodes, leaf, codes, amounts, sums, grid, forest.gain[here], sides, least, bounds)
             values.append(self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output], bounds))
-        line = Line(objective, train, scores, following - scores, crew, drawn)
+        searched = self.problem.model.line_search
+        line = Line(objective, train, scores, following - scores, crew, drawn) if searched else None
         if self._values(line, *(np.concatenate(parts) for parts in zip(*values))):
             self._shorter(measured, scores, following, crew)
 
@@ -245,7 +244,7 @@ class _Look:
         slack = slack + (len(self.found.losses) + 2) * LEAST / self.problem.size
         return own, wanted, slack
 
-    def _values(self, line: Line, own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> bool:
+    def _values(self, line: Line | None, own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> bool:
         """Compare the values of the leaves of a round with those wanted, all times one factor; say whether they were halved."""
         found, factor, clear = self.found, 1.0, np.nan_to_num(np.abs(wanted) - 2 * slack, nan=-math.inf)
         halved, known = 0, clear > 0
@@ -253,7 +252,7 @@ class _Look:
             clearest = int(clear.argmax())
             with np.errstate(divide="ignore", over="ignore"):
                 factor = float(own[clearest] / wanted[clearest])
-            if self.problem.model.line_search and factor > 0 and math.isfinite(factor):
+            if line is not None and factor > 0 and math.isfinite(factor):
                 halved = self._halved(line, factor)
                 slack = max(factor, 1.0) * (slack + np.abs(wanted) * slack[clearest] / np.abs(wanted[clearest]))
             else:
