@@ -21,7 +21,7 @@ def accuracy(network, images, labels):
 
 
 def test_digits_of_eight_by_eight_pixels():
-    """Takes about four seconds of a core."""
+    """Takes about three seconds of a core."""
     digits, target = qed.data.load("digits").Xy()
     images, labels = digits.reshape(-1, 1, 8, 8) / 16, target.astype(int)
     test = np.arange(len(images)) % 4 == 0
@@ -40,7 +40,7 @@ def fashion(which):
 
 @pytest.mark.skipif(not FASHION.is_dir(), reason="needs the Debian package dataset-fashion-mnist")
 def test_clothes_of_fashion_mnist():
-    """Takes about half a minute of a core."""
+    """Takes about twenty seconds of a core."""
     network = zoo.lenet((1, 28, 28), activation="relu", pooling="max").network(random_state=0)
     found = train(network, *fashion("train"), epochs=10, batch=64, learning_rate=0.003, schedule="cosine")
     images, labels = fashion("t10k")

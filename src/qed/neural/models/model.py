@@ -229,7 +229,6 @@ class MultiLayer(Iterative):
             penalty=self.alpha,
             shuffle=self.shuffle,
             seed=seed,
-            epochs=self.max_iter,
         )
         kind = self.learning_rate if self.solver == "sgd" or self.learning_rate not in _SGD_ONLY else "constant"
         schedule = Schedule(kind, self.learning_rate_init, self.power_t, self.max_iter)
@@ -362,7 +361,7 @@ class MultiLayer(Iterative):
         with changing(self), calling_back(self, X, y, sample_weight):
             rows = self._open(X, y, sample_weight, reset=first, target=self.target).cached()
             known = getattr(self, "classes_", None) if classes is None else np.unique(classes)
-            if not first and hasattr(self, "classes_") and known.tolist() != known_before(self):
+            if known is not None and hasattr(self, "classes_") and known.tolist() != known_before(self):
                 raise ParameterError("classes are not those of the first call of partial_fit.")
             problem = NetworkProblem(rows, self, known)
             self._make_epochs(problem, None if first else self._last_epoch(), 1, endless=True)

@@ -143,7 +143,6 @@ def train(
         penalty=weight_decay * min(batch, len(X)) * float(1.0 if sample_weight is None else np.mean(sample_weight)),
         shuffle=shuffle,
         seed=seed,
-        epochs=epochs,
         augment=augment,
     )
     score = None if validation is None else lambda: _score(network, *validation)
