@@ -148,6 +148,13 @@ def test_a_warm_start_begins_with_the_weights_whatever_has_found_them():
         model.set_params(hidden_layer_sizes=6).fit(X, LABEL)
 
 
+def test_going_on_with_rows_of_another_precision():
+    settings = {"hidden_layer_sizes": 5, "random_state": 0, "max_iter": 2}
+    model = qed.MLPClassifier(warm_start=True, **settings).fit(X.astype(np.float32), LABEL)
+    assert [coef.dtype for coef in model.fit(X, LABEL).coefs_] == [np.float64] * 2 and qed.certify(model, X, LABEL)
+    assert model.partial_fit(X.astype(np.float32), LABEL).coefs_[0].dtype == np.float32
+
+
 def test_partial_fits_go_on_from_weights_that_were_set_by_hand():
     model = qed.MLPRegressor(hidden_layer_sizes=(), solver="sgd", momentum=0.0, alpha=0.0, learning_rate_init=0.1)
     model.n_features_in_, model.coefs_, model.intercepts_ = 2, [np.array([[1.0], [2.0]])], [np.array([0.5])]
