@@ -52,8 +52,8 @@ def epochs(
         for name, value in network.running.items():
             value[...] = known["running"][name]
         # Rows may have come in another precision since.
-        means = (known[name].astype(network.dtype) for name in ("first", "second"))
-        moving = Moving(network.vector, *means, known["updates"])
+        first, second = (known[name].astype(network.dtype) for name in ("first", "second"))
+        moving = Moving(network.vector, first, second, known["updates"])
     epoch, visited, cuts = (int(known.get(name, 0)) for name in ("epoch", "visited", "cuts"))
     best, still = float(known.get("best", -np.inf)), int(known.get("still", 0))
     kept: Array = np.asarray(known.get("kept", np.zeros(0, network.dtype)))
