@@ -177,9 +177,9 @@ model.fit(images[train].reshape(1000, -1), digit[train])
 print(qed.certify(model, images[train].reshape(1000, -1), digit[train]))
 
 # %%
-# - *back-propagation is the derivative by complex steps*: for some weights, :math:`\mathrm{Im}\, \ell(w + ih)/h` is
-#   computed, with no use of the backward formulas. A complex step has no difference that cancels, so it agrees to the
-#   last digits, or the slopes are wrong.
+# - *back-propagation is the derivative by complex steps*: along a direction :math:`d` of signs for each layer's weights,
+#   :math:`\mathrm{Im}\, \ell(w + ihd)/h` is computed, with no use of the backward formulas. A complex step has no
+#   difference that cancels, so it agrees to the last digits, or the slopes are wrong.
 # - *sample_loss_* and *gradient_norm_* follow from the data: the loss and the length of its gradient at the end, for
 #   everybody to compute again.
 # - *the loss of the last epoch above that of the first*: training led down.

@@ -111,8 +111,57 @@ def test_partial_fits_go_on():
     np.testing.assert_array_equal(model.coefs_[0], whole.coefs_[0])
     model.partial_fit(X[100:], LABEL[100:])
     assert qed.certify(model, X[100:], LABEL[100:])
-    with pytest.raises(NotAvailableError, match="adam"):
+    with pytest.raises(AttributeError, match="partial_fit") as refused:
         qed.MLPClassifier(solver="lbfgs").partial_fit(X, LABEL)
+    assert "adam" in str(refused.value.__cause__) and not hasattr(qed.MLPRegressor(solver="lbfgs"), "partial_fit")
+    with pytest.raises(NotAvailableError, match="early_stopping"):
+        qed.MLPClassifier(early_stopping=True).partial_fit(X, LABEL)
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_warm_starts_make_one_fit_of_many(solver):
+    settings = {"hidden_layer_sizes": 5, "solver": solver, "random_state": 1, "batch_size": 32, "tol": 0.0}
+    whole = qed.MLPClassifier(max_iter=9, **settings).fit(X, LABEL)
+    parts = qed.MLPClassifier(max_iter=3, warm_start=True, **settings)
+    for _ in range(3):
+        assert parts.fit(X, LABEL).n_iter_ == 3
+    np.testing.assert_array_equal(parts.coefs_[0], whole.coefs_[0])
+    assert parts.loss_curve_ == whole.loss_curve_ and parts.t_ == whole.t_ and qed.certify(parts, X, LABEL)
+    # Where the last fit has ended early, the next one has as much patience again; only the first epoch of all is better than none.
+    ended = qed.MLPClassifier(4, random_state=0, tol=10.0, n_iter_no_change=2, max_iter=50, warm_start=True).fit(
+        X, LABEL
+    )
+    assert ended.n_iter_ == 4 and ended.fit(X, LABEL).n_iter_ == 3
+
+
+def test_a_warm_start_begins_with_the_weights_whatever_has_found_them():
+    settings = {"hidden_layer_sizes": 5, "warm_start": True, "random_state": 0}
+    model = qed.MLPClassifier(solver="lbfgs", max_iter=20, **settings).fit(X, LABEL)
+    before = model.loss_
+    assert model.fit(X, LABEL).loss_curve_[0] <= before and model.loss_ < before and qed.certify(model, X, LABEL)
+    before = model.coefs_[0].copy()
+    model.set_params(solver="sgd", learning_rate_init=1e-6, max_iter=1).fit(X[50:], LABEL[50:])
+    np.testing.assert_allclose(model.coefs_[0], before, atol=1e-3)
+    with pytest.raises(InputError, match="classes of the last fit"):
+        model.fit(X, LABEL == "low")
+    with pytest.raises(InputError, match="neurons"):
+        model.set_params(hidden_layer_sizes=6).fit(X, LABEL)
+
+
+def test_going_on_with_rows_of_another_precision():
+    settings = {"hidden_layer_sizes": 5, "random_state": 0, "max_iter": 2}
+    model = qed.MLPClassifier(warm_start=True, **settings).fit(X.astype(np.float32), LABEL)
+    assert [coef.dtype for coef in model.fit(X, LABEL).coefs_] == [np.float64] * 2 and qed.certify(model, X, LABEL)
+    assert model.partial_fit(X.astype(np.float32), LABEL).coefs_[0].dtype == np.float32
+
+
+def test_partial_fits_go_on_from_weights_that_were_set_by_hand():
+    model = qed.MLPRegressor(hidden_layer_sizes=(), solver="sgd", momentum=0.0, alpha=0.0, learning_rate_init=0.1)
+    model.n_features_in_, model.coefs_, model.intercepts_ = 2, [np.array([[1.0], [2.0]])], [np.array([0.5])]
+    model.partial_fit([[1.0, -1.0]], [0.0])
+    # The network says 1 - 2 + 0.5, which is off by half below zero: so far times the rate goes every weight of a one, against its sign.
+    np.testing.assert_allclose(model.coefs_[0], [[1.05], [1.95]], rtol=1e-12)
+    np.testing.assert_allclose(model.intercepts_[0], [0.55], rtol=1e-12)
 
 
 def test_counts_by_the_poisson_loss():
@@ -142,25 +191,6 @@ def test_the_compiled_way_is_taken_for_much_work_and_certified():
     found = [qed.MLPClassifier((32, 32), random_state=0, batch_size=50, max_iter=60).fit(many, y) for _ in range(2)]
     assert found[0].score(many, y) > 0.95 and qed.certify(found[0], many, y)
     np.testing.assert_array_equal(found[0].coefs_[0], found[1].coefs_[0])
-
-
-@pytest.mark.slow
-def test_digits_by_a_convolutional_net():
-    """A net like LeNet on the 8 x 8 digits: at least 97 of 100 rows that it has not seen."""
-    from qed.neural import Activation, Conv2d, Dense, Flatten, MaxPool2d, Network, train
-
-    digits, target = qed.data.load("digits").Xy()
-    images = digits.reshape(-1, 1, 8, 8) / 16
-    network = Network(
-        [Conv2d(8, 3, padding=1), Activation("relu"), MaxPool2d(2), Conv2d(16, 3, padding=1), Activation("relu"), MaxPool2d(2),
-         Flatten(), Dense(32), Activation("relu"), Dense(10)],
-        (1, 8, 8),
-    )  # fmt: skip
-    test = np.arange(len(images)) % 4 == 0
-    found = train(
-        network, images[~test], target[~test].astype(int), epochs=30, batch=32, learning_rate=0.003, schedule="cosine"
-    )
-    assert (network.forward(images[test]).argmax(axis=1) == target[test]).mean() >= 0.97 and found.certificate
 
 
 MARKS = np.column_stack([X[:, 0] > 0, X[:, 1] > X[:, 2], X[:, 3] > 1]).astype(np.int64)

@@ -128,6 +128,20 @@ def test_a_run_that_is_broken_off_goes_on_to_the_same_bits(kind, compiled, monke
     assert len(found.losses) == 6
 
 
+@pytest.mark.parametrize("images", [False, True])
+def test_how_many_epochs_there_may_be_changes_no_bit(images, monkeypatch):
+    """The way through a batch follows from the work of one epoch: else a run that goes on with more of them would take another."""
+    layers = [Conv2d(2, 3), Activation("relu"), MaxPool2d(2), Flatten(), Dense(3)] if images else [Dense(7), Dense(3)]
+    rows = rng.normal(size=(50, 36))
+    whole, broken = (Network(layers, (1, 6, 6) if images else 36) for _ in range(2))
+    work = 50.0 * (whole.chain.products(whole.input_shape) if images else whole.n_parameters + 1000)
+    # Between the work of one epoch and that of all.
+    monkeypatch.setattr(passes, "IMAGES_FROM" if images else "COMPILED_FROM", 3 * work)
+    train(whole, rows, Y, batch=8, epochs=6)
+    train(broken, rows, Y, batch=8, epochs=6, start=train(broken, rows, Y, batch=8, epochs=2).ending.last)
+    np.testing.assert_array_equal(whole.vector, broken.vector)
+
+
 def test_dropping_and_normalising_resume_to_the_same_bits():
     def make():
         return Network([Dense(8), BatchNorm(), Activation("relu"), Dropout(0.3), Dense(3)], 6)

@@ -27,6 +27,16 @@ def test_ten_to_three_to_ten_has_rank_three():
     assert collapse(Network([Dense(3), Dense(10)], 10, loss="squared_error", dtype=np.float64)).rank == 3
 
 
+def test_the_rank_is_no_larger_than_that_of_any_layer():
+    """Here the narrowest layer has six neurons, and one of the wide ones two independent columns."""
+    network = Network([Dense(8), Dense(6), Dense(10)], 10, loss="squared_error", dtype=np.float64, random_state=2)
+    weight = network.parameters["0.weight"]
+    weight[:, 2:] = weight[:, :2] @ np.random.default_rng(0).standard_normal((2, 6))
+    ranks = [np.linalg.matrix_rank(value) for name, value in network.parameters.items() if name.endswith("weight")]
+    found = collapse(network)
+    assert ranks == [2, 6, 6] and found.rank == 2 < found.narrowest == 6
+
+
 def trained(hidden):
     """Give the least mean squared error that training finds on an exclusive or."""
     X, y = XOR

@@ -16,6 +16,13 @@ def test_slopes_of_the_example():
     assert not found["0.bias"].any() and not found["0.weight"].any()
 
 
+@pytest.mark.parametrize(("a", "b", "c"), [(-0.5, 1.0, 1.0), (0.5, -1.0, 1.0), (1.0, 2.0, -3.0)])
+def test_a_unit_is_a_step_that_is_moved_flipped_and_scaled(a, b, c):
+    x = np.array([-2.0, -0.6, -0.4, 0.4, 0.6, 2.0])
+    found = hidden_layer([a], [b], [c], "step").forward(x[:, None]).ravel()
+    assert found.tolist() == [c if (v > -a / b if b > 0 else v < -a / b) else 0.0 for v in x]
+
+
 def test_training_leaves_the_steps_bit_for_bit_and_silent_units_alone():
     draws = np.random.default_rng(0)
     a, b = draws.standard_normal(6), draws.standard_normal(6)

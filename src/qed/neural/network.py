@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,6 +150,7 @@ class Network:
         wants_input: bool = False,
         until: int | None = None,
         vector: Array | None = None,
+        weights: Mapping[str, Array] | None = None,
     ) -> Run:
         """Send a batch through the layers, and keep the graph.
 
@@ -167,9 +168,11 @@ class Network:
             Run only so many layers.
         vector : ndarray, optional
             Weights to take in the place of the network's own.
+        weights : mapping of str to ndarray, optional
+            The same, by name, each in a precision of its own.
         """
         batch = Node(self._batch(X), trained=wants_input, name="input")
-        arrays = self.parameters if vector is None else self.views(vector)
+        arrays = weights or (self.parameters if vector is None else self.views(vector))
         nodes = {name: Node(value, name=name) for name, value in arrays.items()}
         scope = Scope(nodes, self.running, training=training, draws=draws)
         output = Chain(self.layers[:until]).run(batch, scope) if until is not None else self.chain.run(batch, scope)

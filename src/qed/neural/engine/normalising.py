@@ -31,7 +31,7 @@ class Normalise(Operation):
             self.variance = x.var(axis=axes)
         assert self.mean is not None and self.variance is not None
         self._scaled = (x - self._wide(self.mean, x)) / self._wide(np.sqrt(self.variance + self.epsilon), x)
-        return np.asarray(self._scaled * self._wide(gamma, x) + self._wide(beta, x), dtype=x.dtype)
+        return np.asarray(self._scaled * self._wide(gamma, x) + self._wide(beta, x), dtype=np.result_type(x, gamma))
 
     def backward(self, slope: Array, value: Array, *values: Array) -> Slopes:
         x, gamma, _ = values
@@ -51,7 +51,9 @@ class Normalise(Operation):
 
     @staticmethod
     def _wide(each: Array, x: Array) -> Array:
-        return each.reshape(1, -1, *(1,) * (x.ndim - 2)).astype(x.dtype, copy=False)
+        # A complex step in a weight is kept where all else is real.
+        dtype = each.dtype if each.dtype.kind == "c" else x.dtype
+        return each.reshape(1, -1, *(1,) * (x.ndim - 2)).astype(dtype, copy=False)
 
 
 class LocalNormalise(Operation):

@@ -21,7 +21,7 @@ from scipy.special import expit
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.proof import restated
-from qed.base.models.roles import Classifier
+from qed.base.models.roles import Classifier, available_if
 from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.running.steps import Step
@@ -78,6 +78,9 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         The constants of Adam.
     n_iter_no_change : int or infinity, default=10
         How many epochs may go by without getting better.
+    warm_start : bool, default=False
+        Whether `fit` goes on where the last fit ended, for at most `max_iter` more epochs: with the same data and nothing that ends
+        it early, two fits are to the bit one fit of twice as many epochs. `n_iter_` counts those of the last fit.
 
     Attributes
     ----------
@@ -160,6 +163,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
         n_iter_no_change: float = 10,
+        warm_start: bool = False,
     ) -> None:
         self._set(locals())
 
@@ -232,6 +236,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
             return f"the last layer has {outputs} outputs for {k} classes"
         return super()._disagreement()
 
+    @available_if(MultiLayer._has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
         """Go through more rows, once, from where the weights are; rows of earlier calls are not visited again.
 

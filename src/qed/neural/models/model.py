@@ -45,7 +45,6 @@ from qed.neural.training.schedules import Schedule
 from qed.neural.training.updates import Update
 
 MLP_WAYS = {
-    "warm_start": way(boolean(), False, "fit begins anew, and resume goes on from where the last fit ended"),
     "max_fun": way(integer(1), 15000, "max_iter limits the steps, each of which looks for a length of its own"),
 }
 
@@ -98,6 +97,7 @@ class MultiLayer(Iterative):
         "beta_2": number(0, high=1),
         "epsilon": number(0, above=True),
         "n_iter_no_change": integer(1) | choice(np.inf),
+        "warm_start": boolean(kind="optimization"),
     }
     no_inference: ClassVar[str] = "its weights are one of many sets that do as well"
     coefs_: list[Array]
@@ -132,6 +132,7 @@ class MultiLayer(Iterative):
     beta_2: float
     epsilon: float
     n_iter_no_change: float
+    warm_start: bool
 
     def _set(self, given: dict[str, Any]) -> None:
         """Keep the parameters that were given to the constructor."""
@@ -211,6 +212,8 @@ class MultiLayer(Iterative):
     ) -> Generator[Step, None, Halt]:
         seed = seed_of(self.random_state) if start is None else int(start.state.get("seed", 0))
         network = self._network(problem, problem.number, seed)
+        if start is None and (self.warm_start or endless) and hasattr(self, "coefs_"):
+            network.vector[:] = flat(self.coefs_, self.intercepts_)
         if self.solver == "lbfgs":
             return (yield from descend(network, problem, self._penalty(problem), start))
         rows: Rows = problem.held
@@ -226,12 +229,54 @@ class MultiLayer(Iterative):
             penalty=self.alpha,
             shuffle=self.shuffle,
             seed=seed,
-            epochs=self.max_iter,
         )
         kind = self.learning_rate if self.solver == "sgd" or self.learning_rate not in _SGD_ONLY else "constant"
         schedule = Schedule(kind, self.learning_rate_init, self.power_t, self.max_iter)
         patience = Patience(np.inf if endless else self.n_iter_no_change, self.tol, score)
         return (yield from epochs(course, schedule, patience, start))
+
+    def _solve(self, problem: NetworkProblem) -> None:
+        if self.warm_start and hasattr(self, "coefs_"):
+            self._check_same_network(problem)
+            if (last := self._last_epoch()) is not None:
+                self._make_epochs(problem, last, self.max_iter)
+                self.n_iter_ -= int(last.epoch)
+                return
+        super()._solve(problem)
+
+    def _last_epoch(self) -> Step | None:
+        """Give the step where the weights are, with what its rule of updates remembers; none where the rule is another now."""
+        ending = getattr(self, "ending_", None)
+        last = None if ending is None else ending.last or ending.step
+        if self.solver == "lbfgs" or last is None or "second" not in last.state:
+            return None
+        if len(last.second) != (len(last.vector) if self.solver == "adam" else 0):
+            return None
+        # Whether epochs get anywhere is judged anew.
+        made = Step(last.objective, last.gap, last.number, **{**last.state, "still": 0})
+        made.past = last.past
+        return made
+
+    def _make_epochs(self, problem: NetworkProblem, start: Step | None, count: int, *, endless: bool = False) -> None:
+        """Make so many more epochs from a step, and keep what they end with."""
+        most = count - 1 + (0 if start is None else start.number + 1)
+        steps, watchers = partial(self._steps, problem, endless=endless), iteration_callbacks(self, problem)
+        self._conclude(problem, drive(self, steps, Rule(0.0, most, keep="last"), start, watchers))
+
+    def _check_same_network(self, problem: NetworkProblem) -> None:
+        """Refuse to go on from weights of another network."""
+        known = known_before(self)
+        if problem.classes is not None and problem.classes.tolist() != known:
+            raise InputError(
+                f"warm_start=True goes on with the classes of the last fit, {known}, and y has {problem.classes.tolist()}: set it to "
+                "False to begin anew."
+            )
+        sizes = [problem.rows.n_features, *self.hidden_sizes, problem.outputs]
+        if [coef.shape for coef in self.coefs_] != list(pairwise(sizes)):
+            raise InputError(
+                f"warm_start=True goes on with the weights of the last fit, of shapes {[coef.shape for coef in self.coefs_]}, and now "
+                f"layers have {sizes} neurons: set it to False to begin anew."
+            )
 
     def _finish(self, problem: NetworkProblem, step: Step) -> None:
         network = self._network(problem, problem.number)
@@ -299,25 +344,27 @@ class MultiLayer(Iterative):
             return "intercepts_ do not fit coefs_"
         return "" if sizes[0][0] == self.n_features_in_ else "coefs_ do not fit the columns"
 
+    def _has_partial_fit(self) -> bool:
+        """Refuse where all rows are looked at together."""
+        if self.solver == "lbfgs":
+            raise NotAvailableError("solver='lbfgs' looks at all rows at once: take 'adam' or 'sgd' for partial_fit.")
+        return True
+
     def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Self:
         """Go through more rows, once, from where the weights are."""
         check_parameters(self, self.parameters)
-        if self.solver == "lbfgs" or self.early_stopping:
+        if self.early_stopping:
             raise NotAvailableError(
-                "partial_fit needs solver='adam' or 'sgd' without early_stopping: the others look at all rows at once. Call fit."
+                "partial_fit does not support early_stopping=True, which holds rows out of all there are: call fit, or set it to False."
             )
         first = not hasattr(self, "coefs_")
         with changing(self), calling_back(self, X, y, sample_weight):
             rows = self._open(X, y, sample_weight, reset=first, target=self.target).cached()
             known = getattr(self, "classes_", None) if classes is None else np.unique(classes)
-            if not first and classes is not None and np.unique(classes).tolist() != known_before(self):
+            if known is not None and hasattr(self, "classes_") and known.tolist() != known_before(self):
                 raise ParameterError("classes are not those of the first call of partial_fit.")
             problem = NetworkProblem(rows, self, known)
-            start = None if first else self.ending_.last or self.ending_.step
-            most = 0 if start is None else start.number + 1
-            steps = partial(self._steps, problem, endless=True)
-            ending = drive(self, steps, Rule(0.0, most, keep="last"), start, iteration_callbacks(self, problem))
-            self._conclude(problem, ending)
+            self._make_epochs(problem, None if first else self._last_epoch(), 1, endless=True)
         return self
 
 

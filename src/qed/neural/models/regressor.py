@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qed.base.models.parameters import Parameter, choice
-from qed.base.models.roles import Regressor
+from qed.base.models.roles import Regressor, available_if
 from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.sources.block import Block, is_sparse
@@ -70,6 +70,9 @@ class MLPRegressor(Regressor, MultiLayer):
         The constants of Adam.
     n_iter_no_change : int or infinity, default=10
         How many epochs may go by without getting better.
+    warm_start : bool, default=False
+        Whether `fit` goes on where the last fit ended, for at most `max_iter` more epochs: with the same data and nothing that ends
+        it early, two fits are to the bit one fit of twice as many epochs. `n_iter_` counts those of the last fit.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class MLPRegressor(Regressor, MultiLayer):
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
         n_iter_no_change: float = 10,
+        warm_start: bool = False,
     ) -> None:
         self.loss = loss
         self._set(locals())
@@ -188,6 +192,7 @@ class MLPRegressor(Regressor, MultiLayer):
             out = np.exp(out)
         return out[:, 0] if out.shape[1] == 1 else out
 
+    @available_if(MultiLayer._has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go through more rows, once, from where the weights are; rows of earlier calls are not visited again.
 

@@ -51,7 +51,9 @@ def epochs(
         network.vector[:] = known["vector"]
         for name, value in network.running.items():
             value[...] = known["running"][name]
-        moving = Moving(network.vector, known["first"].copy(), known["second"].copy(), known["updates"])
+        # Rows may have come in another precision since.
+        first, second = (known[name].astype(network.dtype) for name in ("first", "second"))
+        moving = Moving(network.vector, first, second, known["updates"])
     epoch, visited, cuts = (int(known.get(name, 0)) for name in ("epoch", "visited", "cuts"))
     best, still = float(known.get("best", -np.inf)), int(known.get("still", 0))
     kept: Array = np.asarray(known.get("kept", np.zeros(0, network.dtype)))

@@ -25,11 +25,12 @@ from qed.neural.training.dense_way import DenseShape, DenseWay, dense_shape
 from qed.neural.training.image_way import ImagePlan, ImageWay
 from qed.neural.training.updates import Moving, Update
 
-# Values in a stretch of rows that is read at once, multiplications from which on a pass is compiled, and in a batch that is shared.
+# Values in a stretch of rows that is read at once, multiplications of an epoch from which on it is compiled, and in a batch that is
+# shared. How many epochs there may be must not count: a run that goes on with more of them would be another.
 STRETCH = 1 << 20
-COMPILED_FROM = 4e8
+COMPILED_FROM = 2e6
 SHARED_FROM = 4e6
-IMAGES_FROM = 3e9
+IMAGES_FROM = 3e8
 Augment = Callable[[Array, np.random.Generator], Array]
 
 
@@ -44,7 +45,6 @@ class Course:
     penalty: float = 0.0  # the factor of the weights in their slope, per row
     shuffle: bool = True
     seed: int = 0
-    epochs: int = 200  # how many there may be
     augment: Augment | None = None
     mean_weight: float = 1.0
     decays: Array = field(default_factory=lambda: np.zeros(0))
@@ -60,7 +60,6 @@ class Course:
         penalty: float = 0.0,
         shuffle: bool = True,
         seed: int = 0,
-        epochs: int = 200,
         augment: Augment | None = None,
     ) -> Course:
         """Make the course of rows, which are kept where they can be read in any order."""
@@ -70,7 +69,7 @@ class Course:
         mean = 1.0 if weight is None else float(np.mean(weight, dtype=np.float64))
         decays = np.concatenate([np.full(w.size, w.decays) for w in network.weights.values() if w.trained])
         batch = min(batch, held.count())
-        return cls(network, held, batch, update, penalty, shuffle, seed, epochs, augment, mean, decays)
+        return cls(network, held, batch, update, penalty, shuffle, seed, augment, mean, decays)
 
     @property
     def penalty_share(self) -> float:
@@ -155,13 +154,13 @@ class Course:
     @cached_property
     def images(self) -> ImagePlan | None:
         """The network as stages of filters with a dense end, where it is one and there is enough to do."""
-        work = float(self.network.chain.products(self.network.input_shape)) * self.rows.count() * self.epochs
+        work = float(self.network.chain.products(self.network.input_shape)) * self.rows.count()
         return None if self.augment is not None or work < IMAGES_FROM else ImagePlan.of(self.network)
 
     @cached_property
     def dense(self) -> DenseShape | None:
         """The network as a list of dense layers, where it is one and there is enough to do."""
-        work = float(self.network.n_parameters + 1000) * self.rows.count() * self.epochs
+        work = float(self.network.n_parameters + 1000) * self.rows.count()
         return None if self.augment is not None or work < COMPILED_FROM else dense_shape(self.network)
 
     @property

@@ -13,6 +13,7 @@ from qed.base.errors import InputError
 from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Ending, Halt, Rule, Step
 from qed.base.sources.rows import ArrayRows
+from qed.base.threads.blas import fitting
 from qed.neural.engine.losses import CrossEntropy, loss_named
 from qed.neural.engine.node import Array
 from qed.neural.network import Network
@@ -142,14 +143,14 @@ def train(
         penalty=weight_decay * min(batch, len(X)) * float(1.0 if sample_weight is None else np.mean(sample_weight)),
         shuffle=shuffle,
         seed=seed,
-        epochs=epochs,
         augment=augment,
     )
     score = None if validation is None else lambda: _score(network, *validation)
     stop = Patience(epochs if patience is None else patience, tol, score)
-    task = _Task(course, Schedule(schedule, learning_rate, epochs=epochs), stop)
     run = Minimisation(rule, Rule(tol=0.0, max_iter=epochs - 1, keep="last"))
-    run._run(task, start)
+    # Products of a few rows, such as those of the claims, are too small to be shared.
+    with fitting():
+        run._run(_Task(course, Schedule(schedule, learning_rate, epochs=epochs), stop), start)
     return Training(network, run.step_.losses, run.step_.scores, run.ending_, run.certificate_)
 
 

@@ -100,7 +100,7 @@ class Update:
         vector += share * first - rate * gradient if self.kind == "nesterov" else first
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def adam_rows(vector, gradient, first, second, rate, share, share_2, correct, correct_2, epsilon):  # type: ignore[no-untyped-def]
     """Move a vector by Adam."""
     one = vector.dtype.type(1)
@@ -116,7 +116,7 @@ def adam_rows(vector, gradient, first, second, rate, share, share_2, correct, co
         vector[i] -= length * m / (np.sqrt(s * correct_2) + epsilon)
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def momentum_rows(vector, gradient, first, second, rate, share, share_2, correct, correct_2, epsilon, ahead):  # type: ignore[no-untyped-def]
     """Move a vector by momentum, looking ahead or not; with a share of zero, by plain steps."""
     zero, tiny = vector.dtype.type(0), vector.dtype.type(1e-18)
