@@ -36,7 +36,7 @@ from qed.clustering.means.distances import (
     squares,
     stored,
 )
-from qed.clustering.means.neighborhood import MANY, RINGS, Neighborhood, settle_about
+from qed.clustering.means.neighborhood import MANY, RINGS, ROWS_FOR_EACH, Neighborhood, settle_about
 from qed.clustering.means.settling import FARTHEST, SLACK, Ready, Told, settle_dense
 from qed.linalg.registers.lead import padded, rows_in_lead
 
@@ -175,7 +175,7 @@ class Search:
     ) -> None:
         """Do the same for dense rows that are not few and, where `totals` has a place for each cluster, add them up."""
         X, k, n = np.ascontiguousarray(X), len(self.centers), len(X)
-        if not known or k < MANY or not totals.shape[1]:
+        if not known or k < MANY or n < ROWS_FOR_EACH * k or not totals.shape[1]:
             settle_dense(X, weight, self.dense, known, stay, told, self.room(), sums, totals)
             return
         sort = *np.empty((2, n), np.int64), np.empty(max(k, RINGS) + 2, np.int64), np.empty(n, np.int64)

@@ -22,8 +22,9 @@ from qed.clustering.means.distances import apart
 from qed.clustering.means.settling import SLACK, Ready, Told, add_rows, meet
 from qed.linalg.registers.lead import padded
 
-# From so many centres on, sorting rows takes less than looking at all centres.
-MANY = 96
+# From so many centres on, with so many rows of a block for each, sorting rows takes less than looking at all centres; and while no more
+# than one of so many is near.
+MANY, ROWS_FOR_EACH, WORTH = 256, 32, 4
 # Rings of a centre: eight for each doubling of squared distances, so that the last one begins at 256 times the distance of the first.
 RINGS, IN_OCTAVE, BITS = 128, 8, 49
 ALIKE = np.iinfo(np.int64).max
@@ -112,7 +113,7 @@ def settle_about(
     centers, scale, half = ready[0], ready[7], ready[8]
     labels, lower, square = told
     waiting, ring, begin, rows = sort
-    k, count, larger = len(centers), 0, (scale * (1.0 + SLACK)) ** 2
+    k, count, total, larger = len(centers), 0, 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
         own = labels[i]
         square[i] = apart(X[i], centers[own])
@@ -127,24 +128,22 @@ def settle_about(
             ring[i] = here
             waiting[count] = i
             count += 1
-    in_groups(waiting, count, labels, ring, begin, rows, k)
-    for a in range(k):
-        start = begin[a]
+            total += counts[own, here]
+    # Where most centres are near, as in many columns, rows meet all of them in their own order.
+    whole = total * WORTH > count * k
+    if whole:
+        begin[0], begin[1] = 0, count
+        rows = waiting
+    else:
+        in_groups(waiting, count, labels, ring, begin, rows, k)
+    for a in range(1 if whole else k):
+        start, line = begin[a], ready[3] if whole else order[a]
         while start < begin[a + 1]:
             stop = min(start + room[1].shape[1], begin[a + 1])
             last = ring[rows[stop - 1]]
-            meet(
-                X,
-                rows[start:stop],
-                ready,
-                order[a],
-                counts[a, last],
-                edges[a, last] * scale * (1.0 - SLACK),
-                True,
-                stay,
-                told,
-                room,
-            )
+            number = len(line) if whole else counts[a, last]
+            beyond = np.inf if whole else edges[a, last] * scale * (1.0 - SLACK)
+            meet(X, rows[start:stop], ready, line, number, beyond, True, stay, told, room)
             start = stop
     add_rows(X, weight, centers, 0, len(X), told, sums, totals)
 
