@@ -75,33 +75,6 @@ def test_labels_to_begin_with_change_no_bit_right_or_wrong(kind):
         np.testing.assert_array_equal(found.sums, fresh.sums)
 
 
-@pytest.mark.parametrize("kind", ["normal", "grid", "far", "outlier", "single", "missing"])
-def test_rows_that_meet_only_centres_about_their_own_find_the_same(kind):
-    rng = np.random.default_rng(1)
-    X = rng.integers(0, 20, (3000, 2)).astype(float) if kind == "grid" else rng.normal(size=(3000, 2))
-    X = {"far": X + 2.0**40, "single": X.astype(np.float32)}.get(kind, X)
-    weight = rng.integers(0, 3, 3000).astype(float)
-    centers = X[:250].astype(np.float64)
-    if kind == "outlier":
-        # One centre beyond all, and two that are the same.
-        centers[3], centers[7] = 1e30, centers[8]
-    if kind == "missing":
-        X[2000], weight[2000] = np.nan, 0.0
-    rows = qed.rows(X, sample_weight=weight, block_size=1700)
-    memory = Memory(rows, 1, Frame.around(X[:1000].min(axis=0).astype(float), X[:1000].max(axis=0).astype(float)))
-    for stay in (False, True):
-        memory.stay, runs = stay, centers[None]
-        for _ in range(4):
-            found = rows.fold(Assignment.following, memory.searches(runs, np.array([True])), memory)
-            before = memory.labels[0].copy() if stay else None
-            fresh = rows.fold(Assignment.of, runs, before)
-            np.testing.assert_array_equal(found.sums, fresh.sums)
-            np.testing.assert_array_equal(found.cost, fresh.cost)
-            if not stay:
-                np.testing.assert_array_equal(memory.labels[0], np.concatenate(fresh.labels))
-            runs = found.means
-
-
 def test_scores_are_right_where_centres_are_far_or_rows_missing():
     X = np.random.default_rng(0).normal(size=(3000, 4))
     X[5] = np.nan

@@ -8,8 +8,7 @@ decide. So the answer is that of the plain search, ties included, bit for bit an
 
 **The bounds.** A row that was looked at before knows a bound below its distance from all other centres. Each pass lowers it by the
 farthest move of those. While the row's own distance (which the objective needs anyway) is less than that, or than half the way from its
-centre to the next, no other centre is looked at. Where there are many, only those about its own are
-(:mod:`qed.clustering.means.neighborhood`).
+centre to the next, no other centre is looked at.
 
 Hamerly (2010), Making k-means even faster. A pass costs :math:`O(np)`, and :math:`O(pk)` for each row that is looked at.
 """
@@ -36,7 +35,6 @@ from qed.clustering.means.distances import (
     squares,
     stored,
 )
-from qed.clustering.means.neighborhood import MANY, RINGS, Neighborhood, settle_about
 from qed.clustering.means.settling import FARTHEST, SLACK, Ready, Told, settle_dense
 from qed.linalg.registers.lead import padded, rows_in_lead
 
@@ -97,35 +95,18 @@ class Search:
         return small, lowered, order, size, error if trusted else np.inf
 
     @cached_property
-    def _between(self) -> np.ndarray:
-        """The squared distances of the centres from each other."""
-        return squares(self.centers, self.centers)
-
-    @cached_property
-    def _moves(self) -> np.ndarray:
-        """How far the centres moved since the last pass."""
-        if self.before is None:
-            return np.full(len(self.centers), np.inf)
-        return np.asarray(np.sqrt(((self.centers - self.before) ** 2).sum(axis=1)))
-
-    @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """In the frame: half the distance from each centre to the next, and how far the others moved since the last pass."""
         if self.before is None:
             return np.zeros(len(self.centers)), np.full(len(self.centers), np.inf)
-        half, drift = _half_gaps(self._between), _largest_of_others(self._moves)
+        moves = np.sqrt(((self.centers - self.before) ** 2).sum(axis=1))
+        half, drift = _half_gaps(self.centers), _largest_of_others(moves)
         return half * (self.frame.scale * (1 - SLACK)), drift * (self.frame.scale * (1 + SLACK))
 
     @cached_property
     def dense(self) -> Ready:
         """What kernels for dense rows are given."""
         return self.centers, *self.scoring, self.frame.shift, self.frame.scale, *self.bounds
-
-    @cached_property
-    def about(self) -> tuple[np.ndarray, ...]:
-        """The neighbours of each centre."""
-        found = Neighborhood.of(self._between, self._moves)
-        return found.order, found.counts, found.edges, found.first, found.drift
 
     def room(self) -> tuple[np.ndarray, ...]:
         """Give kernels what they work in, for as many rows as they take at a time: arrays that a kernel makes have to be compiled too."""
@@ -174,13 +155,7 @@ class Search:
         totals: np.ndarray,
     ) -> None:
         """Do the same for dense rows that are not few and, where `totals` has a place for each cluster, add them up."""
-        X, k, n = np.ascontiguousarray(X), len(self.centers), len(X)
-        if not known or k < MANY or not totals.shape[1]:
-            settle_dense(X, weight, self.dense, known, stay, told, self.room(), sums, totals)
-            return
-        sort = *np.empty((2, n), np.int64), np.empty(max(k, RINGS) + 2, np.int64), np.empty(n, np.int64)
-        bits = told[2].view(np.int64)
-        settle_about(X, weight, self.dense, self.about, stay, told, self.room(), bits, sort, sums, totals)
+        settle_dense(np.ascontiguousarray(X), weight, self.dense, known, stay, told, self.room(), sums, totals)
 
     def _settle_few(self, X: np.ndarray, labels: np.ndarray, square: np.ndarray, stay: bool) -> None:
         """Do it by NumPy, without bounds."""
@@ -192,9 +167,11 @@ class Search:
         labels[:] = best
 
 
-def _half_gaps(between: np.ndarray) -> np.ndarray:
-    """Give half the distance from each centre to the next, by their squares; infinite where there is one only."""
-    return np.sqrt((between + np.diag(np.full(len(between), np.inf))).min(axis=1)) / 2
+def _half_gaps(centers: np.ndarray) -> np.ndarray:
+    """Give half the distance from each centre to the next; infinite where there is one only."""
+    between = squares(centers, centers)
+    np.fill_diagonal(between, np.inf)
+    return np.sqrt(between.min(axis=1)) / 2
 
 
 def _largest_of_others(moves: np.ndarray) -> np.ndarray:

@@ -78,7 +78,7 @@ def settle_chunk(
     X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told, room: tuple[np.ndarray, ...]
 ) -> None:
     """Settle some dense rows: those that their bounds do not keep meet all centres."""
-    centers, order, scale, half, drift = ready[0], ready[3], ready[7], ready[8], ready[9]
+    centers, scale, half, drift = ready[0], ready[7], ready[8], ready[9]
     labels, lower, square = told
     waiting, count, larger = room[0], 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
@@ -93,7 +93,7 @@ def settle_chunk(
             waiting[count] = i
             count += 1
         if count == len(waiting) or (count > 0 and i + 1 == len(X)):
-            meet(X, waiting[:count], ready, order, len(order), np.inf, known, stay, told, room)
+            meet(X, waiting[:count], ready, known, stay, told, room)
             count = 0
 
 
@@ -102,23 +102,17 @@ def meet(
     X: np.ndarray,
     rows: np.ndarray,
     ready: Ready,
-    order: np.ndarray,
-    count: int,
-    beyond: float,
     known: bool,
     stay: bool,
     told: Told,
     room: tuple[np.ndarray, ...],
 ) -> None:
-    """Settle as many rows as fill the registers, or fewer, among the first `count` centres in `order`.
-
-    All others are farther from each row than `beyond`, in the frame, less the row's distance from its centre.
-    """
-    small, lowered, shift, scale = ready[1], ready[2], ready[6], ready[7]
+    """Settle as many rows as fill the registers, or fewer, among all centres."""
+    small, lowered, order, shift, scale = ready[1], ready[2], ready[3], ready[6], ready[7]
     batch, length, best, second, found = room[1], room[2], room[3], room[4], room[5]
     pack(X, rows, shift, scale, batch, length)
-    lead(batch, small, lowered, order, count, best, second, found)
-    decide(X, ready, rows, order[:count], beyond, (length, best, second, found), known, stay, told)
+    lead(batch, small, lowered, order, len(order), best, second, found)
+    decide(X, ready, rows, (length, best, second, found), known, stay, told)
 
 
 @kernel(within=True, fastmath={"reassoc", "nsz", "contract"})
@@ -143,8 +137,6 @@ def decide(
     X: np.ndarray,
     ready: Ready,
     rows: np.ndarray,
-    order: np.ndarray,
-    beyond: float,
     scored: tuple[np.ndarray, ...],
     known: bool,
     stay: bool,
@@ -156,8 +148,6 @@ def decide(
     length, best, second, found = scored
     for q in range(len(rows)):
         i, c = rows[q], found[q]
-        # Before the row has another label, since it is that one's distance which the others are beyond.
-        rest = beyond - np.sqrt(square[i]) * scale * (1.0 + SLACK) if beyond < np.inf else np.inf
         doubt = error * (2.0 * size[c] + length[q]) + TINY
         if length[q] < FARTHEST * FARTHEST and float(second[q]) - float(best[q]) > doubt:
             if not known or labels[i] != c:
@@ -169,16 +159,15 @@ def decide(
             nearest, next_one = np.inf, np.inf
             c = max(own, 0)
             # Its own comes before all others, in the same loop: a call in one place is compiled once.
-            for turn in range(-1 if own >= 0 else 0, len(order)):
-                other = own if turn < 0 else order[turn]
-                if other >= len(centers) or (turn >= 0 and other == own):
+            for turn in range(-1 if own >= 0 else 0, len(centers)):
+                if turn == own:
                     continue
+                other = own if turn < 0 else turn
                 gap = apart(X[i], centers[other])
-                if gap < nearest or (gap == nearest and c != own and other < c):
-                    next_one = min(next_one, nearest)
-                    nearest, c = gap, other
+                if gap < nearest:
+                    next_one, nearest, c = nearest, gap, other
                 elif gap < next_one:
                     next_one = gap
             labels[i], square[i] = c, nearest
             away = np.sqrt(next_one) * scale
-        lower[i] = max(0.0, min(away, rest)) * (1.0 - SLACK)
+        lower[i] = away * (1.0 - SLACK)
