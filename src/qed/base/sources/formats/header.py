@@ -48,8 +48,8 @@ def lacks_one(path: str, dialect: Dialect, words: str) -> list[str]:
 
 
 def numbers_rows(first: pa.RecordBatch | None) -> bool:
-    """Say whether the first column of the first rows counts them, from 0 or from 1."""
+    """Say whether the first column numbers the rows, in any order, with gaps or without: by whole numbers that all differ."""
     if first is None or not pa.types.is_integer(first.schema.field(0).type) or first.column(0).null_count:
         return False
     values = first.column(0).to_numpy()
-    return len(values) > 0 and values[0] in (0, 1) and bool(np.array_equal(values, np.arange(len(values)) + values[0]))
+    return bool(len(values) > 0 and values.min() >= 0 and len(np.unique(values)) == len(values))
