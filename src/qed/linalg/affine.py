@@ -13,7 +13,7 @@ def affine(X: Any, coef: np.ndarray, intercept: Any) -> np.ndarray:
     Single precision has no number for slopes above 3.4e38, which columns of the smallest single numbers ask for, nor enough digits for
     those below 1e-38, of columns of the largest: such products are taken in double precision, and what comes of them is rounded.
 
-    >>> affine(np.array([[1e-40]], dtype=np.float32), np.array([1e40]), 1.0)
+    >>> affine(np.array([[2.0**-140]], dtype=np.float32), np.array([2.0**140]), 1.0)
     array([2.], dtype=float32)
     """
     dtype = X.dtype
