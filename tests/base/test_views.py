@@ -319,9 +319,9 @@ def parses(monkeypatch):
     found = Counter()
     plain = readers.CsvReader._open
 
-    def counted(self, kinds, size, names=()):
+    def counted(self, kinds, size, *more, **named):
         found["passes" if kinds else "samples"] += 1
-        return plain(self, kinds, size, names)
+        return plain(self, kinds, size, *more, **named)
 
     monkeypatch.setattr(readers.CsvReader, "_open", counted)
     return found

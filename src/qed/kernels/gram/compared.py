@@ -44,7 +44,7 @@ class WithWidth(WithKernel):
             drift = float((weight @ away).sum()) / (total * p)
             squares = away.power(2) if is_sparse(away) else away**2
             around = float((weight @ squares).sum()) / (total * p)
-            square = around - drift**2
+            square = around - drift * drift
         if not math.isfinite(p * square):
             raise overflowed(self)
         # Numbers that are all the same do not vary, however rounding has them differ from their mean: a sum loses a last digit for each
