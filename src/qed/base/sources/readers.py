@@ -176,13 +176,15 @@ class CsvReader(Reader):
         """The columns as they look in the first megabytes."""
         with reading(self.path):
             try:
-                written = [str(name) for name in self._open({}, SAMPLE_BYTES).schema.names]  # may be no text at all
+                found = self._open({}, SAMPLE_BYTES)
+                written = [str(name) for name in found.schema.names]  # may be no text at all
                 names = called(written)
             except pa.ArrowInvalid as error:
                 written, names = [], called(lacks_one(self.path, self.dialect, str(error)))
                 if not names:
                     raise
-            found = self._open({}, SAMPLE_BYTES, header=None if names == written else names)
+            if names != written:
+                found = self._open({}, SAMPLE_BYTES, header=names)
             kinds = pa.schema([(str(field.name), field.type) for field in found.schema])
             first, goes_on = _beginning(found)
             is_index = names != written and names[0] not in written and numbers_rows(first)
