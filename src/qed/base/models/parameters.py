@@ -116,11 +116,16 @@ def integer(low: int = 0, *, kind: str = "optimization") -> Parameter:
 
 
 def choice(*options: Any, kind: str = "optimization") -> Parameter:
-    """Accept one of `options`."""
+    """Accept one of `options`; a word may be NumPy's.
+
+    >>> choice("gini").accepts(np.str_("gini")), choice(1).accepts(True)
+    (True, False)
+    """
     wanted = " or ".join(repr(option) for option in options)
 
     def accepts(value: Any) -> bool:
-        return any(type(value) is type(option) and value == option for option in options)
+        kind_of = str if isinstance(value, str) else type(value)
+        return any(kind_of is type(option) and value == option for option in options)
 
     return Parameter(wanted, accepts, kind)
 

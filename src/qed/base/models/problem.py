@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from qed.base.errors import DegenerateError, InputError
+from qed.base.models.checked import no_weight
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.sources.rows import Rows
@@ -82,9 +83,10 @@ class RowsProblem(Problem):
         self.rows, self.target_ndim, self.source = rows, rows.target_ndim, source
         self.summary: Summary = rows.fold(Summary.of)
         self._supervised = model.target is not None
-        if not self.summary.is_complete:
+        weighs = not rows.has_weight or bool((self.summary.weight > 0).any())
+        if not (weighs and self.summary.is_complete):
             refuse_missing(rows, model)
-            raise overflowed(model)
+            raise overflowed(model) if weighs else no_weight()
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -45,12 +45,13 @@ class NetworkProblem(RowsProblem):
     seen: tuple[float, Array, float, Array] | None = None
 
     def __init__(self, rows: Rows, model: Fitted, classes: Array | None = None) -> None:
-        name, shape, rows = type(model).__name__, rows.target_shape, emptied(rows)
+        name, shape = type(model).__name__, rows.target_shape
         self.several = model.target == "label" and len(shape) == 1
         if self.several:
             self.classes = np.arange(shape[0])
         elif model.target == "label":
             self.classes = learn_classes(rows, name)[0] if classes is None else classes
+        rows = emptied(rows)
         super().__init__(rows, model)
         self.number: type[np.floating] = np.float32 if rows.dtype == np.float32 else np.float64
         if self.several:
