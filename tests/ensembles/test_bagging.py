@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier as WithoutWeights
 from sklearn.svm import SVC as Foreign
 
 import qed
-from qed.base.errors import ParameterError
+from qed.base.errors import InputError, ParameterError
 
 random = np.random.default_rng(0)
 X = random.standard_normal((150, 5))
@@ -76,3 +76,11 @@ def test_parameters_inside_are_reached_and_refused():
         qed.BaggingClassifier(max_features=6).fit(X, LABEL)
     with pytest.raises(ParameterError, match="should be a regressor"):
         qed.BaggingRegressor(qed.GaussianNB()).fit(X, NUMBER)
+
+
+def test_members_that_tell_of_other_classes_are_refused_in_a_sentence():
+    X, y = qed.data.load("iris").Xy()
+    model = qed.BaggingClassifier(qed.GaussianNB(), n_estimators=2, random_state=0).fit(X, y)
+    model.estimators_[0].classes_ = np.array([0, 1, 99])
+    with pytest.raises(InputError, match="classes beyond the 3"):
+        model.predict(X)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from qed.base.attributes import floats, maybe, size
 from qed.base.certificate import Claim
+from qed.base.errors import InputError
 from qed.base.models.composed import Member, refuse_other_kinds
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
@@ -145,7 +146,17 @@ def shares(made: Member, X: np.ndarray, k: int) -> np.ndarray:
     """Give the probabilities of k classes by a member that learned some of their numbers; or a vote of one where it has none."""
     found = np.zeros((X.shape[0], k))
     if hasattr(made, "predict_proba"):
-        found[:, np.asarray(made.classes_, dtype=np.intp)] = made.predict_proba(X)
+        found[:, _numbers(made.classes_, k)] = made.predict_proba(X)
     else:
-        found[np.arange(X.shape[0]), np.asarray(made.predict(X), dtype=np.intp)] = 1.0
+        found[np.arange(X.shape[0]), _numbers(made.predict(X), k)] = 1.0
+    return found
+
+
+def _numbers(labels: Any, k: int) -> np.ndarray:
+    """Give what members call the k classes: their numbers, unless somebody changed them."""
+    found = np.asarray(labels, dtype=np.intp)
+    if found.min(initial=0) < 0 or found.max(initial=0) >= k:
+        raise InputError(
+            f"A member tells of classes beyond the {k} of its ensemble: it was changed, or its file is damaged. Fit it anew."
+        )
     return found
