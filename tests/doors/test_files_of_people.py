@@ -158,6 +158,15 @@ def test_columns_without_a_name_are_called_by_their_place(tmp_path):
     assert read(str(path), "y").table.column_names == ["new\nline"]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"), [(" age,town\n31,1\n45,1\n27,2\n", ("age", "town")), ('""\n1\n2\n', ("unnamed 1",))]
+)
+def test_blanks_before_a_name_make_no_index_of_it_and_an_index_alone_stays(tmp_path, text, names):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert qed.rows(path).feature_names == names
+
+
 @pytest.mark.parametrize("text", [",a,y\n0,5,1\n1,7,2\n2,6,3\n", '"a","y"\n"1",5,1\n"2",7,2\n"3",6,3\n'])
 def test_an_index_without_a_name_is_left_out_and_said(tmp_path, text):
     path = tmp_path / "t.csv"

@@ -187,7 +187,9 @@ class CsvReader(Reader):
                 found = self._open({}, SAMPLE_BYTES, header=names)
             kinds = pa.schema([(str(field.name), field.type) for field in found.schema])
             first, goes_on = _beginning(found)
-            is_index = names != written and names[0] not in written and numbers_rows(first)
+            # A name that only lost the blanks around it is one; and an index alone is all there is.
+            is_unnamed = not written or not written[0].strip()
+            is_index = is_unnamed and len(names) > 1 and numbers_rows(first)
             return Beginning(kinds, not goes_on, None if names == written else names, is_index)
 
     @cached_property
@@ -230,14 +232,13 @@ class CsvReader(Reader):
         """Open the file; a `header` is read in the place of its first line."""
         from pyarrow import csv
 
-        called = {} if header is None else {"column_names": list(header), "skip_rows_after_names": 1}
-
+        given = {} if header is None else {"column_names": list(header), "skip_rows_after_names": 1}
         how = self.dialect
         blanks = how.sep == " "
         encoding = "utf8" if blanks or how.encoding is None else how.encoding
         return csv.open_csv(
             blanks_as_tabs(self.path, str(how.encoding)) if blanks else self.path,
-            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding, **called),
+            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding, **given),
             csv.ParseOptions(delimiter="\t" if blanks else how.sep, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types=kinds,
