@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qed.base.errors import InputError, QedError
+from qed.base.errors import InputError, QedError, shown
 from qed.base.saving.models import load
 from qed.commands.predict import answered, check_asked, columns_of
 from qed.commands.using.strange import Strange
@@ -32,7 +32,7 @@ from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn
 # Seconds that a connection may take.
 PATIENCE = 30
 KINDS = {NumberColumn: "number", LevelColumn: "category", DateColumn: "date"}
-MOST_LEVELS, MOST_LETTERS = 50, 60
+MOST_LEVELS = 50
 ANYWHERE = ("", "0.0.0.0", "::")
 
 
@@ -99,9 +99,9 @@ class Served:
         if not 0 < len(rows) <= self.limits.rows:
             raise InputError(f"The request has {len(rows)} rows: from 1 to {self.limits.rows} are taken at a time.")
         if level is not None and not (isinstance(level, (int, float)) and 0 < level < 1):
-            raise InputError(f"level must be a number above 0 and below 1, not {_short(level)}.")
+            raise InputError(f"level must be a number above 0 and below 1, not {shown(level)}.")
         if not isinstance(proba, bool):
-            raise InputError(f"proba must be true or false, not {_short(proba)}.")
+            raise InputError(f"proba must be true or false, not {shown(proba)}.")
         check_asked(self.model, proba=proba, interval=level)
         table = self._table(rows)
         looked = Strange()
@@ -127,15 +127,6 @@ class Served:
             for name in columns:
                 columns[name].append(row[name])
         return pa.table({name: _column(name, values) for name, values in columns.items()})
-
-
-def _short(value: Any) -> str:
-    """Write a value of a request for an error, and not the whole of a long one."""
-    try:
-        text = repr(value)
-    except ValueError:
-        text = "an endless number"
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
 
 
 def _column(name: str, values: list[Any]) -> pa.Array:
