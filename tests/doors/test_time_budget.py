@@ -12,6 +12,7 @@ import qed
 from qed.base.threads import interrupts
 from qed.base.threads.interrupts import moment
 from qed.report.data import Data
+from qed.report.diagnosis import diagnose
 from qed.report.page import render
 from qed.selection.comparing import budget, grouping, run, sharing
 from qed.selection.comparing.budget import Clock, Forecast
@@ -67,6 +68,7 @@ def test_a_slow_model_is_left_out_and_takes_no_time_from_the_others(monkeypatch,
     found = qed.compare(*table(), budget=40.0, models=names)
     entries = {one.name: one for one in found.entries}
     assert "budget of 40" in entries["Decision tree"].failure
+    assert found._table()[1][-1][:2] == ["Decision tree", "left out"]
     assert [one.name for one in found.entries if one.failure] == ["Decision tree"]
     assert time.now - began <= 1.2 * 40.0
 
@@ -90,6 +92,16 @@ def test_a_report_says_what_there_was_no_time_for(monkeypatch, time):
     assert "looked at in 2 of 5 folds only, for want of time" in page and "left out for want of time" in page
 
 
+def test_nobody_is_told_that_more_time_helps_where_it_does_not(monkeypatch):
+    X, y = table()
+    found = qed.compare(X, y, models=["Ridge"])
+    monkeypatch.setattr(qed.Ridge, "_seconds_on", classmethod(lambda cls, *shape: 100.0))
+    for seconds in (np.inf, 30.0):
+        assert diagnose(found, Clock(seconds)).missing == "left out: its fits could take 495 seconds"
+    monkeypatch.setattr(qed.Ridge, "_seconds_on", classmethod(lambda cls, *shape: 10.0))
+    assert "--budget gives more" in diagnose(found, Clock(30.0)).missing
+
+
 def test_clusters_are_tried_as_long_as_there_is_time(monkeypatch, time):
     slowed(monkeypatch, time, qed.KMeans, 1.0)
     began = time.now
@@ -97,7 +109,7 @@ def test_clusters_are_tried_as_long_as_there_is_time(monkeypatch, time):
         np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 5.0]], 30, axis=0) + table()[0][:, :2] / 9, budget=30.0
     )
     kmeans = next(one for one in found.entries if one.name == "k-means")
-    assert kmeans.setting["n_clusters"] < 10 and any("not tried in time" in words for words in kmeans.notes)
+    assert kmeans.setting["n_clusters"] < 10 and any("clusters or more were tried in time" in words for words in kmeans.notes)
     assert time.now - began <= 1.2 * 30.0
 
 
