@@ -11,6 +11,8 @@ import pytest
 import qed
 from qed.base.threads import interrupts
 from qed.base.threads.interrupts import moment
+from qed.commands import compare as commands
+from qed.commands.results import write_comparison
 from qed.report.data import Data
 from qed.report.diagnosis import diagnose
 from qed.report.page import render
@@ -109,7 +111,9 @@ def test_clusters_are_tried_as_long_as_there_is_time(monkeypatch, time):
         np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 5.0]], 30, axis=0) + table()[0][:, :2] / 9, budget=30.0
     )
     kmeans = next(one for one in found.entries if one.name == "k-means")
-    assert kmeans.setting["n_clusters"] < 10 and any("clusters or more were tried in time" in words for words in kmeans.notes)
+    assert kmeans.setting["n_clusters"] < 10 and any(
+        "clusters or more were tried in time" in words for words in kmeans.notes
+    )
     assert time.now - began <= 1.2 * 30.0
 
 
@@ -119,3 +123,23 @@ def test_a_first_fit_that_loads_a_model_does_not_slow_the_forecast():
     assert known.pace == 1.0 and known.ahead("forest") == 30.0
     known.note("forest", 20.0)
     assert known.pace > 2.0
+
+
+def test_a_table_of_classes_from_some_of_the_folds_says_so(monkeypatch, time, tmp_path, capsys):
+    X, y = table()
+    (tmp_path / "t.csv").write_text(
+        "a,b,y\n" + "".join(f"{a},{b},{'nu'[c]}\n" for (a, b, _), c in zip(X, (y > 0).astype(int)))
+    )
+    monkeypatch.setattr(commands, "perf_counter", time)
+
+    def slow_from_now(*given, **asked):
+        found = qed.compare(*given, **{name: one for name, one in asked.items() if name != "budget"}, budget=None)
+        slowed(monkeypatch, time, type(found.best.contender.model), 10.0)
+        return found
+
+    monkeypatch.setattr(commands, "run", slow_from_now)
+    found = commands.compare(str(tmp_path / "t.csv"), "y", models=["LogisticRegression"], budget=25.0)
+    assert sum(one.rows for one in found.classes) == (found.comparison.folds < 2).sum()
+    assert "2 of 5 folds only" in found.to_dict()["says"][-1]
+    write_comparison(found, json=False, quiet=False)
+    assert "2 of 5 folds only" in capsys.readouterr().out

@@ -85,6 +85,11 @@ class Entry:
         """Whether there is no model though nothing went wrong: it can not be judged, or there was no time for it."""
         return self.failure.startswith(LEFT_OUT)
 
+    @property
+    def learned_from(self) -> str:
+        """What the model was fitted to, in words."""
+        return "all rows" if self.sample is None else f"a sample of {int(self.sample.sum()):,} rows"
+
     def other(self, name: str) -> float:
         """The mean of another score over the folds."""
         return float(np.mean(self.others[name])) if name in self.others else float("nan")
@@ -184,6 +189,11 @@ class Comparison(Shown):
         """
         return [one.member for one in self._unseen]
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the best model was fitted without each fold already, so that its `members` are there without work."""
+        return "_unseen" in vars(self)
+
     def _learned_from(self, train: np.ndarray) -> np.ndarray:
         """Give those of the rows that the best model learns from: all, but where it takes a sample."""
         return train if self.best.sample is None else train[self.best.sample[train]]
@@ -245,7 +255,9 @@ class Comparison(Shown):
         lines = [
             [
                 entry.name,
-                (LEFT_OUT if entry.is_left_out else "failed") if entry.failure else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
+                (LEFT_OUT if entry.is_left_out else "failed")
+                if entry.failure
+                else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
                 ", ".join(f"{name}={value!r}" for name, value in entry.choice.items()),
                 "" if entry.model is None else "∎" if entry.model.certificate_ else "not proven",
                 entry.failure or "; ".join(entry.notes),
