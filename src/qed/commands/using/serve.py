@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
-from socket import getfqdn, gethostname
+from socket import gethostname
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -32,7 +31,7 @@ from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn
 # Seconds that a connection may take.
 PATIENCE = 30
 KINDS = {NumberColumn: "number", LevelColumn: "category", DateColumn: "date"}
-MOST_LEVELS = 50
+MOST_LEVELS, MOST_DIGITS = 50, 18
 ANYWHERE = ("", "0.0.0.0", "::")
 
 
@@ -202,7 +201,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._fail(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Send JSON, with Content-Type: application/json.")
         if not (length.isascii() and length.isdigit()):
             return self._fail(HTTPStatus.LENGTH_REQUIRED, "Say how long the request is: Content-Length.")
-        if int(length) > most:
+        if len(length) > MOST_DIGITS or int(length) > most:
             return self._fail(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {most} bytes are taken at a time.")
         if not self.server.places.acquire(blocking=False):
             return self._fail(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests at a time: try again.")
@@ -252,15 +251,20 @@ class Server(ThreadingHTTPServer):
         super().__init__((host, port), Handler)
         self.served, self.host = served, host
         self.places = BoundedSemaphore(served.limits.at_once)
-        self.hosts = {host} | ({"localhost", "127.0.0.1", "::1"} if host in ("127.0.0.1", "localhost") else set())
+        self.hosts = {host.lower()} | (
+            {"localhost", "127.0.0.1", "::1"} if host in ("127.0.0.1", "localhost") else set()
+        )
+        if host in ANYWHERE:
+            self.hosts |= {"localhost", gethostname().lower(), self.server_name.lower()}
 
     def is_own(self, name: str) -> bool:
         """Whether a request means this machine; one that listens everywhere is known by its numbers, which no web page can take."""
-        if name in self.hosts or self.host not in ANYWHERE:
-            return name in self.hosts
-        with suppress(ValueError):
+        if name.lower() in self.hosts or self.host not in ANYWHERE:
+            return name.lower() in self.hosts
+        try:
             return bool(ip_address(name))
-        return name.lower() in ("localhost", gethostname().lower(), getfqdn().lower())
+        except ValueError:
+            return False
 
     @property
     def address(self) -> str:
