@@ -148,8 +148,8 @@ print(*[claim.says for claim in broken if not claim.holds][:3], sep="\n")
 # Longley's table is famous for this. Sixteen years of employment are to be explained by six series that all grow together:
 # prices, production, population, the year itself. Two columns that say the same can be traded against each other: add a
 # million to one coefficient, take a million from the other, and the fit hardly changes. Where a column *is* a sum of
-# others, the fit does not change at all. Say that the third is twice the first and three times the second, and that the
-# answer is three times the first and four times the second. Then (3, 4, 0), (1, 1, 1) and :math:`(0, -\frac12, \frac32)`
+# others, the fit does not change at all. Say that the third is twice the first plus three times the second, and that the
+# answer is three times the first plus four times the second. Then (3, 4, 0), (1, 1, 1) and :math:`(0, -\frac12, \frac32)`
 # are all right; the shortest is :math:`(\frac37, \frac17, \frac97)`, and the one with the least sum of sizes
 # :math:`(\frac13, 0, \frac43)`. In general all answers are :math:`X^\dagger y + (I - X^\dagger X) u`, with any :math:`u`
 # and the pseudo-inverse :math:`X^\dagger`.

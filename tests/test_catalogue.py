@@ -9,6 +9,7 @@ from tests.test_architecture import SOURCE
 sys.path.insert(0, str(SOURCE.parent.parent / "tools"))
 import catalogue_coverage as tool
 import hollow_asserts as asserts
+import plant_faults as faults
 
 sys.path.pop(0)
 
@@ -50,3 +51,9 @@ def test_an_assert_without_qed_is_found(tmp_path):
         "    assert count and seen\n    assert found.fit(X, X)\n    assert X.sum() == 3\n    np.testing.assert_allclose(X, 1)\n"
     )
     assert asserts.hollow_asserts(file) == [("test_mixed", 19), ("test_mixed", 20)]
+
+
+def test_every_fault_can_be_planted_and_has_a_test():
+    for fault in faults.FAULTS:
+        assert fault.right in (SOURCE / fault.file).read_text(encoding="utf-8"), fault
+        assert (tool.THEORY / fault.test).exists(), fault

@@ -279,7 +279,7 @@ FAULTS = [
         "test_o_kcenter.py",
     ),
     Fault(
-        "trees/boosting/objectives.py",
+        "trees/boosting/losses/objectives.py",
         "curvature = shares * (1.0 - shares)",
         "curvature = shares",
         "test_c7_gboost.py",

@@ -158,6 +158,23 @@ def test_columns_without_a_name_are_called_by_their_place(tmp_path):
     assert read(str(path), "y").table.column_names == ["new\nline"]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (" age,town\n31,1\n45,1\n27,2\n", ("age", "town")),
+        ('""\n1\n2\n', ("unnamed 1",)),
+        ("\n\r\n, age \n5,1\n5,2\n", ("unnamed 1", "age")),
+        ('\n"a\nb","y"\n"1",5,1\n"2",7,2\n', ("a\nb", "y")),
+    ],
+)
+def test_first_lines_with_blanks_breaks_and_nothing_before_them(tmp_path, text, names):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert qed.rows(path).feature_names == names
+    assert {column.type for column in table_of(path).columns} <= {pa.int64(), pa.string()}
+    assert table_of(path).column(names[-1]).to_pylist()[:2] in ([1, 1], [1, 2])
+
+
 @pytest.mark.parametrize("text", [",a,y\n0,5,1\n1,7,2\n2,6,3\n", '"a","y"\n"1",5,1\n"2",7,2\n"3",6,3\n'])
 def test_an_index_without_a_name_is_left_out_and_said(tmp_path, text):
     path = tmp_path / "t.csv"

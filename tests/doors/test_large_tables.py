@@ -78,6 +78,7 @@ def test_a_model_of_a_sample_is_certified_and_calibrated_by_the_whole_table(smal
         assert qed.certify(model, X, y + (np.arange(len(y)) == 7)).difference == "another target"
         assert "rows then" in qed.certify(model, X.slice(0, 300), y[:300]).difference
         assert explanation_of(model).rows == one.sample.sum()
+        assert one.learned_from == f"a sample of {one.sample.sum()} rows"
     made = calibrate(str(tmp_path / "m.qed"), str(tmp_path / "t.csv"), str(tmp_path / "c.qed"), target="y")
     assert made.rows == (~one.sample).sum()
 

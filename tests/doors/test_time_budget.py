@@ -11,7 +11,10 @@ import pytest
 import qed
 from qed.base.threads import interrupts
 from qed.base.threads.interrupts import moment
+from qed.commands import compare as commands
+from qed.commands.results import write_comparison
 from qed.report.data import Data
+from qed.report.diagnosis import diagnose
 from qed.report.page import render
 from qed.selection.comparing import budget, grouping, run, sharing
 from qed.selection.comparing.budget import Clock, Forecast
@@ -67,6 +70,7 @@ def test_a_slow_model_is_left_out_and_takes_no_time_from_the_others(monkeypatch,
     found = qed.compare(*table(), budget=40.0, models=names)
     entries = {one.name: one for one in found.entries}
     assert "budget of 40" in entries["Decision tree"].failure
+    assert found._table()[1][-1][:2] == ["Decision tree", "left out"]
     assert [one.name for one in found.entries if one.failure] == ["Decision tree"]
     assert time.now - began <= 1.2 * 40.0
 
@@ -90,6 +94,16 @@ def test_a_report_says_what_there_was_no_time_for(monkeypatch, time):
     assert "looked at in 2 of 5 folds only, for want of time" in page and "left out for want of time" in page
 
 
+def test_nobody_is_told_that_more_time_helps_where_it_does_not(monkeypatch):
+    X, y = table()
+    found = qed.compare(X, y, models=["Ridge"])
+    monkeypatch.setattr(qed.Ridge, "_seconds_on", classmethod(lambda cls, *shape: 100.0))
+    for seconds in (np.inf, 30.0):
+        assert diagnose(found, Clock(seconds)).missing == "left out: its fits could take 495 seconds"
+    monkeypatch.setattr(qed.Ridge, "_seconds_on", classmethod(lambda cls, *shape: 10.0))
+    assert "--budget gives more" in diagnose(found, Clock(30.0)).missing
+
+
 def test_clusters_are_tried_as_long_as_there_is_time(monkeypatch, time):
     slowed(monkeypatch, time, qed.KMeans, 1.0)
     began = time.now
@@ -97,7 +111,9 @@ def test_clusters_are_tried_as_long_as_there_is_time(monkeypatch, time):
         np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 5.0]], 30, axis=0) + table()[0][:, :2] / 9, budget=30.0
     )
     kmeans = next(one for one in found.entries if one.name == "k-means")
-    assert kmeans.setting["n_clusters"] < 10 and any("not tried in time" in words for words in kmeans.notes)
+    assert kmeans.setting["n_clusters"] < 10 and any(
+        "clusters or more were tried in time" in words for words in kmeans.notes
+    )
     assert time.now - began <= 1.2 * 30.0
 
 
@@ -107,3 +123,23 @@ def test_a_first_fit_that_loads_a_model_does_not_slow_the_forecast():
     assert known.pace == 1.0 and known.ahead("forest") == 30.0
     known.note("forest", 20.0)
     assert known.pace > 2.0
+
+
+def test_a_table_of_classes_from_some_of_the_folds_says_so(monkeypatch, time, tmp_path, capsys):
+    X, y = table()
+    (tmp_path / "t.csv").write_text(
+        "a,b,y\n" + "".join(f"{a},{b},{'nu'[c]}\n" for (a, b, _), c in zip(X, (y > 0).astype(int)))
+    )
+    monkeypatch.setattr(commands, "perf_counter", time)
+
+    def slow_from_now(*given, **asked):
+        found = qed.compare(*given, **{name: one for name, one in asked.items() if name != "budget"}, budget=None)
+        slowed(monkeypatch, time, type(found.best.contender.model), 10.0)
+        return found
+
+    monkeypatch.setattr(commands, "run", slow_from_now)
+    found = commands.compare(str(tmp_path / "t.csv"), "y", models=["LogisticRegression"], budget=25.0)
+    assert sum(one.rows for one in found.classes) == (found.comparison.folds < 2).sum()
+    assert "2 of 5 folds only" in found.to_dict()["says"][-1]
+    write_comparison(found, json=False, quiet=False)
+    assert "2 of 5 folds only" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import pytest
 
 import qed
 from qed.base.errors import ParameterError
+from qed.features.tables.writing import MAIL, moments_in
 from qed.features.understanding.look import understand
 
 N = 60
@@ -209,6 +210,12 @@ def test_dates_are_read_in_the_usual_ways(pattern):
     names = encoder.get_feature_names_out().tolist()
     np.testing.assert_array_equal(encoder.transform(table)[:, names.index("when_days")], np.arange(N))
     np.testing.assert_array_equal(encoder.transform(table)[:, names.index("when_month")], [one.month for one in days])
+
+
+def test_years_of_two_digits_before_a_zone_are_not_years_of_antiquity():
+    text = pa.array(["Mon, 01 Jan 07 10:00:00 +0100", "Mon, 01 Jan 2007 10:00:00 -0100"])
+    found = moments_in(text, MAIL).to_pylist()
+    assert found[0] is None and (found[1].year, found[1].hour) == (2007, 11)
 
 
 def test_truth_in_words_is_one_column_of_zeros_and_ones():

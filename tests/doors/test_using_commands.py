@@ -176,6 +176,7 @@ def test_a_served_model_answers_as_the_model_does(server):
         (400, "level must be", "POST", "/predict", b'{"rows": [{}], "level": 1%s}' % (b"0" * 400), {}),
         (400, "proba must be", "POST", "/predict", {"rows": [ROW], "proba": "x" * 900}, {}),
         (400, "halves of letters", "POST", "/predict", {"rows": [{**ROW, "island": chr(0xD800)}]}, {}),
+        (413, "bytes are taken", "POST", "/predict", b"{}", {"Content-Length": "9" * 5000}),
         (501, "Not Implemented", "DELETE", "/predict", None, {}),
         (400, "means nothing", "POST", "/predict", {"rows": [ROW], "path": "/etc"}, {}),
     ],
@@ -188,7 +189,7 @@ def test_what_is_wrong_gets_a_sentence(server, status, words, method, path, cont
 
 def test_a_model_that_is_served_everywhere_is_reached_by_numbers_and_by_no_other_name(folder):
     with Server(Served(qed.load(folder / "plain.qed")), "0.0.0.0") as server:
-        assert server.is_own("192.168.1.7") and server.is_own("localhost") and server.is_own("::1")
+        assert server.is_own("192.168.1.7") and server.is_own("LocalHost") and server.is_own("::1")
         assert not server.is_own("evil.example") and not server.is_own("")
 
 

@@ -100,6 +100,9 @@ def test_text():
         qed.SimpleImputer(strategy="constant", fill_value="x").fit(frame)
     with pytest.raises(InputError, match=r"'n' holds text where the model learned numbers: row 1 .*'many'"):
         imputer.transform(frame.assign(n=["1", "many", "2", "3", "4"]))
+    for several in ([1, 2], (), {"a": 1}, {1}, b"a"):
+        with pytest.raises(ParameterError, match="must be a single number, text or missing value"):
+            qed.SimpleImputer(fill_value=several).fit(frame[["n"]])
 
 
 def test_text_in_arrays_and_files(tmp_path):

@@ -22,7 +22,7 @@ from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
-from qed.report.reading import coverage_of
+from qed.report.reading import coverage_of, unseen_words
 from qed.selection.comparing.budget import SECONDS, Clock
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
@@ -49,9 +49,9 @@ class Compared:
     asked: bool = False  # whether clusters were asked for in so many words
     moved: tuple[str, ...] = ()  # which files were there already, so that others were written
     classes: list[ClassLine] | None = None  # how well each class is told; None where that was not looked at
-    coverage: Coverage | None = (
-        None  # how often intervals or sets hold rows held out; None where that was not looked at
-    )
+    # How often intervals or sets hold rows held out; None where that was not looked at.
+    coverage: Coverage | None = None
+    unseen: tuple[str, ...] = ()  # what is to be said where there was no time to look at all rows held out
 
     def to_dict(self) -> dict[str, object]:
         """Give everything that a machine may want to know."""
@@ -66,7 +66,7 @@ class Compared:
             "task": found.task,
             "why": found.why,
             "scoring": found.scoring,
-            "says": [*self.data.says, *found.says],
+            "says": [*self.data.says, *found.says, *self.unseen],
             "beats_guessing": found.beats_guessing,
             "simplest_of_the_best": found.simplest.name,
             "understood": None if found.columns is None else found.columns.to_dict(),
@@ -168,11 +168,12 @@ def compare(
     if report is not None:
         write_report(report, source, found, command, _part(progress, 0.85, 1.0), _without_pictures(clock))
     moved = tuple(path for path, place in zip(wanted, (report, model)) if path is not None and path != place)
-    is_looked_at = _has_members(found, clock)
-    classes = classes_of(found) if is_looked_at else None
-    coverage = coverage_of(found) if is_looked_at else None
-    asked_for = no_target or task == "clustering"
-    return Compared(source, found, report, model, perf_counter() - clock.began, asked_for, moved, classes, coverage)
+    has_members = _has_members(found, clock)
+    classes = classes_of(found) if has_members else None
+    coverage = coverage_of(found) if has_members else None
+    unseen = tuple(unseen_words(found)) if found.is_looked_at else ()
+    seconds, asked_for = perf_counter() - clock.began, no_target or task == "clustering"
+    return Compared(source, found, report, model, seconds, asked_for, moved, classes, coverage, unseen)
 
 
 def _seconds(budget: float | None) -> float:
@@ -196,7 +197,7 @@ def _has_members(found: Comparison, clock: Clock) -> bool:
     """Fit the best model once more for each fold, if no report has done so yet and it is quick; say whether that was done."""
     if found.task == "clustering" or found.best.out_of_bag:
         return True
-    if "_unseen" not in vars(found) and found.best.seconds * found.n_folds > min(MOST_SECONDS, clock.left):
+    if not found.is_looked_at and found.best.seconds * found.n_folds > min(MOST_SECONDS, clock.left):
         return False
     with done_by(clock.end):
         return len(found.members) > 0

@@ -85,7 +85,7 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
 def write_columns(screen: Screen, found: Compared) -> None:
     """Print which columns are used, which are left out and why, and what looks suspicious."""
     seen = found.comparison.columns
-    for words in (*found.data.says, *found.comparison.says):
+    for words in (*found.data.says, *found.comparison.says, *found.unseen):
         screen.show(f"{'note':<12}{words}")
     if seen is None:
         return

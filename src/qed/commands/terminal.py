@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qed.base.visible import visible
+from qed.features.understanding.findings import LEFT_OUT
 from qed.report.words import (
     PROVEN,
     TIE,
@@ -23,9 +24,6 @@ from qed.report.words import (
     seconds_words,
     setting_words,
 )
-
-# How the reason begins for which a model takes no part, where nothing went wrong.
-LEFT_OUT = "left out"
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
@@ -118,7 +116,7 @@ def failures(comparison: Comparison) -> list[str | Text]:
     """Say which models were left out, and which failed, and why."""
     found: list[str | Text] = []
     for entry in comparison.entries:
-        if entry.failure.startswith(LEFT_OUT):
+        if entry.is_left_out:
             found.append(f"{LEFT_OUT:<12}{entry.name}: {entry.failure.removeprefix(LEFT_OUT).lstrip(': ')}")
         elif entry.failure:
             found.append(Words(f"{'failed: ':<12}{entry.name}: {entry.failure}", style="red"))

@@ -71,7 +71,8 @@ def _curve(model: Any, block: Any, pairs: list[Any], comparison: Comparison, lef
         shares, pairs = FEWER, pairs[:3]
         seconds = len(pairs) * sum(shares) * each
     if seconds > min(MOST_SECONDS, left):
-        raise NotAvailableError(f"left out: its fits could take {seconds:,.0f} seconds; --budget gives more")
+        advice = "; --budget gives more" if seconds <= MOST_SECONDS else ""
+        raise NotAvailableError(f"left out: its fits could take {seconds:,.0f} seconds{advice}")
     return learning_curve(
         model,
         block.X,

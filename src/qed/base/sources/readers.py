@@ -25,7 +25,7 @@ from pyarrow import types
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.formats.dialect import Dialect, blanks_as_tabs
-from qed.base.sources.formats.header import called, lacks_one, numbers_rows
+from qed.base.sources.formats.header import called, first_line, lacks_one, numbers_rows
 from qed.base.sources.formats.whole import WHOLE
 from qed.base.sources.paths import suffix_of
 
@@ -180,15 +180,22 @@ class CsvReader(Reader):
                 written = [str(name) for name in found.schema.names]  # may be no text at all
                 names = called(written)
             except pa.ArrowInvalid as error:
-                written, names = [], called(lacks_one(self.path, self.dialect, str(error)))
+                written, names = [], called(lacks_one(self._first_line[1], str(error)))
                 if not names:
                     raise
             if names != written:
                 found = self._open({}, SAMPLE_BYTES, header=names)
             kinds = pa.schema([(str(field.name), field.type) for field in found.schema])
             first, goes_on = _beginning(found)
-            is_index = names != written and names[0] not in written and numbers_rows(first)
+            # A name that only lost the blanks around it is one; and an index alone is all there is.
+            is_unnamed = not written or not written[0].strip()
+            is_index = is_unnamed and len(names) > 1 and numbers_rows(first)
             return Beginning(kinds, not goes_on, None if names == written else names, is_index)
+
+    @cached_property
+    def _first_line(self) -> tuple[int, list[str]]:
+        with reading(self.path):
+            return first_line(self.path, self.dialect)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -230,14 +237,15 @@ class CsvReader(Reader):
         """Open the file; a `header` is read in the place of its first line."""
         from pyarrow import csv
 
-        called = {} if header is None else {"column_names": list(header), "skip_rows_after_names": 1}
-
+        given: dict[str, Any] = {}
+        if header is not None:
+            given = {"column_names": list(header), "skip_rows": self._first_line[0], "skip_rows_after_names": 1}
         how = self.dialect
         blanks = how.sep == " "
         encoding = "utf8" if blanks or how.encoding is None else how.encoding
         return csv.open_csv(
             blanks_as_tabs(self.path, str(how.encoding)) if blanks else self.path,
-            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding, **called),
+            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding, **given),
             csv.ParseOptions(delimiter="\t" if blanks else how.sep, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types=kinds,

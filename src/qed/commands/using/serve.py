@@ -11,19 +11,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
-from socket import getfqdn, gethostname
+from socket import gethostname
 from threading import BoundedSemaphore
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qed.base.errors import InputError, QedError
+from qed.base.errors import InputError, QedError, shown
 from qed.base.saving.models import load
 from qed.commands.predict import answered, check_asked, columns_of
 from qed.commands.using.strange import Strange
@@ -32,7 +31,7 @@ from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn
 # Seconds that a connection may take.
 PATIENCE = 30
 KINDS = {NumberColumn: "number", LevelColumn: "category", DateColumn: "date"}
-MOST_LEVELS, MOST_LETTERS = 50, 60
+MOST_LEVELS, MOST_DIGITS = 50, 18
 ANYWHERE = ("", "0.0.0.0", "::")
 
 
@@ -99,9 +98,9 @@ class Served:
         if not 0 < len(rows) <= self.limits.rows:
             raise InputError(f"The request has {len(rows)} rows: from 1 to {self.limits.rows} are taken at a time.")
         if level is not None and not (isinstance(level, (int, float)) and 0 < level < 1):
-            raise InputError(f"level must be a number above 0 and below 1, not {_short(level)}.")
+            raise InputError(f"level must be a number above 0 and below 1, not {shown(level)}.")
         if not isinstance(proba, bool):
-            raise InputError(f"proba must be true or false, not {_short(proba)}.")
+            raise InputError(f"proba must be true or false, not {shown(proba)}.")
         check_asked(self.model, proba=proba, interval=level)
         table = self._table(rows)
         looked = Strange()
@@ -127,15 +126,6 @@ class Served:
             for name in columns:
                 columns[name].append(row[name])
         return pa.table({name: _column(name, values) for name, values in columns.items()})
-
-
-def _short(value: Any) -> str:
-    """Write a value of a request for an error, and not the whole of a long one."""
-    try:
-        text = repr(value)
-    except ValueError:
-        text = "an endless number"
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
 
 
 def _column(name: str, values: list[Any]) -> pa.Array:
@@ -211,7 +201,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._fail(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Send JSON, with Content-Type: application/json.")
         if not (length.isascii() and length.isdigit()):
             return self._fail(HTTPStatus.LENGTH_REQUIRED, "Say how long the request is: Content-Length.")
-        if int(length) > most:
+        if len(length) > MOST_DIGITS or int(length) > most:
             return self._fail(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {most} bytes are taken at a time.")
         if not self.server.places.acquire(blocking=False):
             return self._fail(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests at a time: try again.")
@@ -261,15 +251,20 @@ class Server(ThreadingHTTPServer):
         super().__init__((host, port), Handler)
         self.served, self.host = served, host
         self.places = BoundedSemaphore(served.limits.at_once)
-        self.hosts = {host} | ({"localhost", "127.0.0.1", "::1"} if host in ("127.0.0.1", "localhost") else set())
+        self.hosts = {host.lower()} | (
+            {"localhost", "127.0.0.1", "::1"} if host in ("127.0.0.1", "localhost") else set()
+        )
+        if host in ANYWHERE:
+            self.hosts |= {"localhost", gethostname().lower(), self.server_name.lower()}
 
     def is_own(self, name: str) -> bool:
         """Whether a request means this machine; one that listens everywhere is known by its numbers, which no web page can take."""
-        if name in self.hosts or self.host not in ANYWHERE:
-            return name in self.hosts
-        with suppress(ValueError):
+        if name.lower() in self.hosts or self.host not in ANYWHERE:
+            return name.lower() in self.hosts
+        try:
             return bool(ip_address(name))
-        return name.lower() in ("localhost", gethostname().lower(), getfqdn().lower())
+        except ValueError:
+            return False
 
     @property
     def address(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qed.base.errors import QedError
+from qed.base.errors import QedError, shown
 from qed.base.models.fingerprint import Fingerprint
 from qed.features.tables.columns import LevelColumn, NumberColumn
 from qed.features.tables.levels import codes_of, column_of
@@ -20,8 +20,6 @@ from qed.features.tables.values import numbers_of
 
 # Standard deviations from the mean of the fit beyond which a number is far out.
 FAR = 10.0
-# So many letters show what a level is.
-MOST_LETTERS = 60
 
 
 @dataclass
@@ -61,8 +59,7 @@ class Strange:
         unseen = (codes_of(values, column.levels, repr(name), 0) < 0) & ~np.asarray(values.is_null())
         if unseen.any():
             self.unseen[name] = self.unseen.get(name, 0) + int(unseen.sum())
-            example = repr(values[int(unseen.argmax())].as_py())
-            self.examples.setdefault(name, example if len(example) <= MOST_LETTERS else f"{example[:MOST_LETTERS]} ...")
+            self.examples.setdefault(name, shown(values[int(unseen.argmax())].as_py()))
 
     def _look_at_numbers(
         self, table: pa.Table, name: str, place: int, known: Fingerprint, *, written: str = ""

@@ -44,7 +44,9 @@ DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
 def _is_single(value: Any) -> bool:
     """Say whether a column could hold a value."""
     try:
-        return not isinstance(value, np.ndarray) and (is_missing(value) or pa.scalar(_plain(value)) is not None)
+        if isinstance(value, np.ndarray):
+            return False
+        return is_missing(value) or kind_of(pa.scalar(_plain(value)).type) != "other"
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return False
 

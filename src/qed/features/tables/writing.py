@@ -91,7 +91,8 @@ NAMED = (
 MAIL = "%a, %d %b %Y %H:%M:%S %z"
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 COMPACT = "%Y%m%d"
-FULL_YEAR = r"(^|\D)\d{4}(\D|$)"
+# With a zone at the end, of four digits as well, the year is not the last.
+FULL_YEAR, YEAR_BEFORE_ZONE = r"(^|\D)\d{4}(\D|$)", r"(^|\D)\d{4}\D.*[+-]\d"
 ISO = (pa.timestamp("us"), pa.timestamp("us", "UTC"))
 DATES = ("iso", COMPACT, *(day + time for day in (*DAYS, *NAMED) for time in TIMES), MAIL)
 WAYS = ("truth", "point", "comma", *DATES)
@@ -193,7 +194,8 @@ def moments_in(values: pa.Array, way: str) -> pa.Array:
 def _strptime(plain: pa.Array, way: str) -> pa.Array:
     """Read dates by a pattern, also with a month in full where the pattern has its short name; a year in full has four digits."""
     if "%Y" in way and way != COMPACT:
-        plain = pc.if_else(pc.match_substring_regex(plain, FULL_YEAR), plain, pa.scalar(None, plain.type))
+        has_year = pc.match_substring_regex(plain, YEAR_BEFORE_ZONE if "%z" in way else FULL_YEAR)
+        plain = pc.if_else(has_year, plain, pa.scalar(None, plain.type))
     found = pc.strptime(plain, way, "us", error_is_null=True)
     return found.cast(pa.timestamp("us"))
 

@@ -78,9 +78,9 @@ def compare(
         The column whose equal values belong together: all rows of one are held out together. It is not learned from.
     models : list of str, optional
         The models to compare, by the names of their classes or those of the leaderboard; guessing always takes part.
-    budget : float or None, default=60.0
-        About how many seconds the comparison may take; None for as many as it needs. Models that would take more than their part of it
-        learn from a sample of the rows or are left out, which the leaderboard says.
+    budget : float, Clock or None, default=60.0
+        About how many seconds the comparison may take, or a clock that runs already; None for as many as it needs. Models that would
+        take more than their part of it learn from a sample of the rows or are left out, which the leaderboard says.
     progress : callable, optional
         Called with the share that is done and a few words.
 

@@ -173,7 +173,9 @@ class Grouping(Running):
                         names.add(name)
                         agreed.append((value, model.predict(Z[some])))
             except TimeIsUpError:
-                self.shortened[one.name] = f"more than {count_of(setting) - 1} clusters were not tried in time"
+                self.shortened[one.name] = (
+                    f"not all settings of {count_of(setting)} clusters or more were tried in time"
+                )
                 break
             if len(agreed) == self._n_folds:
                 scores[number], agreed = [value for value, _ in agreed], [labels for _, labels in agreed]

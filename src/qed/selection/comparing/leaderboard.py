@@ -15,7 +15,7 @@ from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
 from qed.base.threads.interrupts import in_time
 from qed.base.visible import Lines, Shown
-from qed.features.understanding.findings import Understanding
+from qed.features.understanding.findings import LEFT_OUT, Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.folding import Folds
 from qed.selection.guarantees.scores import aligned
@@ -79,6 +79,16 @@ class Entry:
     def is_baseline(self) -> bool:
         """Whether the model only guesses."""
         return is_baseline(type(self.contender.model))
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether there is no model though nothing went wrong: it can not be judged, or there was no time for it."""
+        return self.failure.startswith(LEFT_OUT)
+
+    @property
+    def learned_from(self) -> str:
+        """What the model was fitted to, in words."""
+        return "all rows" if self.sample is None else f"a sample of {int(self.sample.sum()):,} rows"
 
     def other(self, name: str) -> float:
         """The mean of another score over the folds."""
@@ -179,6 +189,11 @@ class Comparison(Shown):
         """
         return [one.member for one in self._unseen]
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the best model was fitted without each fold already, so that its `members` are there without work."""
+        return "_unseen" in vars(self)
+
     def _learned_from(self, train: np.ndarray) -> np.ndarray:
         """Give those of the rows that the best model learns from: all, but where it takes a sample."""
         return train if self.best.sample is None else train[self.best.sample[train]]
@@ -240,7 +255,9 @@ class Comparison(Shown):
         lines = [
             [
                 entry.name,
-                "failed" if entry.failure else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
+                (LEFT_OUT if entry.is_left_out else "failed")
+                if entry.failure
+                else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
                 ", ".join(f"{name}={value!r}" for name, value in entry.choice.items()),
                 "" if entry.model is None else "∎" if entry.model.certificate_ else "not proven",
                 entry.failure or "; ".join(entry.notes),

@@ -217,7 +217,7 @@ def _weight(block: Block) -> np.ndarray:
 
 
 def draw_folds(model: Any, cv: Splitting, data: Data, groups: Any = None, *, every_row: bool = False) -> Folds:
-    """Draw the folds that `cv` means for a model and its data; rows of weight zero are in none, unless `every_row` is asked for."""
+    """Draw the folds that `cv` means for a model and its data; rows of weight zero are in none of ours, unless `every_row` is asked for."""
     classifier = role_of(model) == "classifier"
     ours = cv is None or isinstance(cv, (int, np.integer, str, Partition))
     by_class = classifier or isinstance(cv, StratifiedKFold) or bool(getattr(cv, "stratify", False))

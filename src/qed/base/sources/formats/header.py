@@ -4,13 +4,16 @@ Blanks around a name belong to nobody, and a column without a name is called by 
 them, not even an empty one.
 """
 
+import csv
+import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 
-from qed.base.sources.formats.dialect import CELL, Dialect
+from qed.base.sources.formats.dialect import CELL, HEAD, Dialect
 
 RAGGED = re.compile(r"Row #2: Expected (\d+) columns, got (\d+)")
 
@@ -27,24 +30,24 @@ def called(written: Sequence[str]) -> list[str]:
     return named if len(set(bare)) == len(bare) else [name or f"unnamed {k}" for k, name in enumerate(written, start=1)]
 
 
-def lacks_one(path: str, dialect: Dialect, words: str) -> list[str]:
-    """Give the names in the first line, with an empty one before them, where an error says that rows have one value more; else nothing."""
-    from pyarrow import csv
-
-    found = RAGGED.search(words)
-    if found is None or int(found.group(2)) != int(found.group(1)) + 1:
-        return []
+def first_line(path: str, dialect: Dialect) -> tuple[int, list[str]]:
+    """Give how many empty lines a file begins with, and the cells of the first that is not empty."""
     with pa.input_stream(path) as stream:
-        text = stream.read(1 << 16).decode("utf-8" if dialect.encoding == "utf8" else str(dialect.encoding), "replace")
-    line = text.lstrip("\ufeff").splitlines()[0]
-    # Blanks are read as tabs.
-    line, sep = ("\t".join(CELL.findall(line)), "\t") if dialect.sep == " " else (line, dialect.sep)
-    one = csv.read_csv(
-        pa.BufferReader(f"{line}\n".encode()),
-        csv.ReadOptions(autogenerate_column_names=True),
-        csv.ParseOptions(delimiter=sep),
-    )
-    return ["", *(str(column[0]) for column in one.columns)]
+        text = stream.read(HEAD).decode("utf-8" if dialect.encoding == "utf8" else str(dialect.encoding), "replace")
+    text, sep = text.lstrip("\ufeff"), dialect.sep or ","
+    if sep == " ":
+        # Blanks are read as tabs, and empty lines not at all.
+        text, sep = "\t".join(CELL.findall(next(line for line in text.splitlines() if line.strip()))), "\t"
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    with suppress(csv.Error):  # a quote that never ends
+        return next(((empty, cells) for empty, cells in enumerate(lines) if cells), (0, []))
+    return 0, []
+
+
+def lacks_one(written: Sequence[str], words: str) -> list[str]:
+    """Give the names in the first line, with an empty one before them, where an error says that rows have one value more; else nothing."""
+    found = RAGGED.search(words)
+    return ["", *written] if found and int(found.group(2)) == int(found.group(1)) + 1 == len(written) + 1 else []
 
 
 def numbers_rows(first: pa.RecordBatch | None) -> bool:
