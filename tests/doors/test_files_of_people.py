@@ -158,6 +158,13 @@ def test_columns_without_a_name_are_called_by_their_place(tmp_path):
     assert read(str(path), "y").table.column_names == ["new\nline"]
 
 
+def test_a_first_column_with_blanks_about_its_name_is_no_index(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(" price , size,y\n" + "".join(f"{7 * k},{k % 5},{k % 3}\n" for k in range(9)))
+    found = read(str(path), "y")
+    assert found.table.column_names == ["price", "size"] and not found.says
+
+
 @pytest.mark.parametrize("text", [",a,y\n0,5,1\n1,7,2\n2,6,3\n", '"a","y"\n"1",5,1\n"2",7,2\n"3",6,3\n'])
 def test_an_index_without_a_name_is_left_out_and_said(tmp_path, text):
     path = tmp_path / "t.csv"

@@ -187,7 +187,7 @@ class CsvReader(Reader):
                 found = self._open({}, SAMPLE_BYTES, header=names)
             kinds = pa.schema([(str(field.name), field.type) for field in found.schema])
             first, goes_on = _beginning(found)
-            is_index = names != written and names[0] not in written and numbers_rows(first)
+            is_index = not (written and written[0].strip()) and numbers_rows(first)
             return Beginning(kinds, not goes_on, None if names == written else names, is_index)
 
     @cached_property
