@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from qed.base.numbers import all_finite
 
 SINGLE = np.dtype(np.float32)
+# Below this single precision has fewer digits.
+LEAST = float(np.finfo(SINGLE).tiny)
 
 
 def affine(X: Any, coef: np.ndarray, intercept: ArrayLike) -> np.ndarray:
@@ -35,6 +37,6 @@ def _worked_out(X: Any, coef: np.ndarray, intercept: ArrayLike) -> np.ndarray:
 
 
 def _fits(coef: np.ndarray) -> bool:
-    """Say whether single precision has the numbers, zero or with all their digits."""
-    size, limits = np.abs(coef), np.finfo(SINGLE)
-    return bool(((size <= limits.max) & ((size >= limits.tiny) | (size == 0))).all())
+    """Say whether single precision has all digits of numbers that are not too large for it, which shows in what comes of them."""
+    size = np.abs(coef)
+    return not ((size < LEAST) & (size > 0)).any()
