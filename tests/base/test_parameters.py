@@ -35,6 +35,12 @@ def test_the_message_names_model_parameter_and_value():
         check_parameters(Model(), {"degree": integer(1)})
 
 
+@pytest.mark.parametrize(("rule", "words"), [(integer(2), "No whole number"), (number(0), "Write it as a float")])
+def test_the_advice_for_huge_whole_numbers_is_what_helps(rule, words):
+    with pytest.raises(ParameterError, match=words):
+        rule.checked("n", 2**70)
+
+
 def test_draws_depend_on_seed_and_purpose_alone():
     assert generator(1, "a", 2).random() == generator(1, "a", 2).random()
     assert generator(1, "a", 2).random() != generator(1, "a", 3).random()

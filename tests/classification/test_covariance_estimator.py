@@ -45,8 +45,11 @@ def test_the_usual_estimates_by_another_way(kind, estimator, shrinkage):
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_search_asks_the_estimator_for_every_fold(kind):
     X, y = table()
-    model, grid = kind(covariance_estimator=EmpiricalCovariance()), {"priors": [None, [0.8, 0.1, 0.1]]}
-    found, plain = (qed.Search(one, grid, cv=3).fit(X, y) for one in (model, kind()))
+    model, grid = kind(covariance_estimator=ShrunkCovariance(shrinkage=0.9)), {"priors": [None, [0.8, 0.1, 0.1]]}
+    found, plain = (qed.Search(one, grid, cv=3).fit(X, y) for one in (model, kind(0.9)))
+    assert (
+        found.cv_results_["mean_test_score"] != qed.Search(kind(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
+    ).any()
     np.testing.assert_allclose(found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
 
 

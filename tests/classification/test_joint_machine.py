@@ -189,3 +189,15 @@ def test_a_search_and_what_does_not_go_together():
         machine(penalty="l1").fit(X, y)
     with pytest.raises(ParameterError, match="multi_class"):
         qed.LinearSVC(multi_class="all").fit(X, y)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_of_weight_zero_may_hold_anything(make):
+    X, y = IRIS
+    weight, odd = np.ones(len(X)), X.copy()
+    weight[[3, 140]], odd[[3, 140]] = 0.0, [[np.nan], [1e300]]
+    found, kept = machine().fit(make(odd), y, sample_weight=weight), weight > 0
+    assert found.certificate_ and qed.certify(found, make(odd), y, sample_weight=weight)
+    # The tolerance of a certificate bounds what both miss of the least objective.
+    least = objective(machine().fit(X[kept], y[kept]), X[kept], y[kept])
+    assert objective(found, X[kept], y[kept]) == pytest.approx(least, rel=2e-6)

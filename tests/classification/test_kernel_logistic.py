@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import qed
 from qed.base.errors import ConvergenceWarning
@@ -43,6 +44,17 @@ def test_weights_are_repetitions_and_a_given_matrix_is_a_kernel():
     K = qed.kernels.RBF(0.5)(X)
     given = qed.KernelLogisticRegression(kernel="precomputed").fit(K, y, sample_weight=weight)
     np.testing.assert_allclose(given.predict_proba(K), weighted.predict_proba(X), atol=1e-5)
+
+
+def test_a_hole_in_a_sparse_row_of_weight_zero_is_the_same_hole_again():
+    X, y = table()
+    weight = np.ones(len(X))
+    weight[0], X[0, 0] = 0.0, np.nan
+    rows = sparse.csr_array(X)
+    model = qed.KernelLogisticRegression(gamma=0.5).fit(rows, y, sample_weight=weight)
+    assert qed.certify(model, rows, y, sample_weight=weight)
+    rows.data[5] *= 2
+    assert not qed.certify(model, rows, y, sample_weight=weight)
 
 
 def test_what_is_no_kernel_is_refused():

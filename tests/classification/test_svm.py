@@ -323,7 +323,7 @@ def test_a_table_that_does_not_vary_has_the_width_of_one_that_does_not(value, ma
 
 def test_the_width_is_that_of_the_variance_also_far_from_zero():
     X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
-    for table in (X, X + 1e8, sparse.csr_matrix(np.where(X > 0.5, X, 0.0))):
+    for table in (X, X + 1e8, sparse.csr_matrix(np.where(X > 0.5, X, 0.0)), sparse.csr_array(X + 1e8)):
         dense = table.toarray() if sparse.issparse(table) else table
         assert qed.SVC().fit(table, y).gamma_ == pytest.approx(1 / (3 * dense.var()), rel=1e-12)
 

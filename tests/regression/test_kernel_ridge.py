@@ -256,3 +256,16 @@ def test_a_primal_form_without_a_proof_gives_way(table, monkeypatch):
     assert model.reason_ == "the features differ too much in size for the primal form"
     expected = qed.KernelRidge(kernel="poly", degree=2, form="dual").fit(X, y)
     np.testing.assert_array_equal(model.predict(new), expected.predict(new))
+
+
+@pytest.mark.filterwarnings("error::qed.base.errors.DegenerateWarning")
+def test_a_primal_form_that_is_kept_is_not_said_to_leave_directions_out(table, monkeypatch):
+    X, y, _ = table
+    X = np.vstack([X, X])
+    nothing = [Claim("nothing", 1.0, 0.0)]
+    monkeypatch.setattr(ridge, "solve_primal", lambda *given, own=ridge.solve_primal: (own(*given)[0], nothing))
+    monkeypatch.setattr(qed.KernelRidge, "_claims_about", lambda *given: nothing)
+    settings = {"kernel": "poly", "degree": 2, "alpha": 1e-14}
+    assert qed.KernelRidge(**settings).fit(X, np.r_[y, y]).form_ == "primal"
+    with pytest.raises(DegenerateWarning, match="directions"):
+        qed.KernelRidge(**settings, form="dual").fit(X, np.r_[y, y])

@@ -6,6 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 import qed
+from qed.base.errors import DegenerateError
 
 
 def rows(seed=0, n=400, p=5, k=2, noise=0.5):
@@ -118,3 +119,10 @@ def test_noise_must_be_left():
         qed.ProbabilisticPCA(5).fit(rows())
     with pytest.raises(ValueError, match="no bound"):
         qed.ProbabilisticPCA(3).fit(rows(noise=0.0))
+
+
+@pytest.mark.parametrize("name", ["PCA", "ProbabilisticPCA", "FactorAnalysis"])
+def test_rows_that_weigh_too_little_for_a_variance_are_refused_by_their_weight(name):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    with pytest.raises(DegenerateError, match=r"these weigh 0\.75 \(n_samples = 6\)"):
+        getattr(qed, name)(1).fit(X, sample_weight=np.full(6, 0.125))

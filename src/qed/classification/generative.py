@@ -86,16 +86,15 @@ class Generative(OnePassClassifier):
         return np.asarray(self._apply(self._joint, X))
 
     def _decide(self, block: Block) -> np.ndarray:
-        return decided(self._joint(block).astype(block.X.dtype, copy=False))
+        return decided(self._joint(block))
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return chances_of(self._joint(block)).astype(block.X.dtype, copy=False)
+        return chances_of(self._joint(block))
 
     def _log_probabilities(self, block: Block) -> np.ndarray:
-        found = np.asarray(log_softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
-        return np.where(
-            np.abs(found) < np.finfo(found.dtype).eps / 2, 0, found
-        )  # a probability that is one when rounded
+        found = np.asarray(log_softmax(self._joint(block), axis=1))
+        # A probability that is one when rounded.
+        return np.where(np.abs(found) < np.finfo(block.X.dtype).eps / 2, 0, found)
 
     def _same_classes(self, problem: StatisticProblem) -> bool:
         """Say whether the rows of a problem have the classes of the model."""

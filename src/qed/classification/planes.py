@@ -9,6 +9,7 @@ import numpy as np
 from qed.base.attributes import Attributes, floats
 from qed.base.models.roles import Classifier
 from qed.base.sources.block import Block
+from qed.linalg.affine import affine
 
 
 class LinearClassifier(Classifier):
@@ -20,9 +21,8 @@ class LinearClassifier(Classifier):
     intercept_: np.ndarray
 
     def _decide(self, block: Block) -> np.ndarray:
-        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
-        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
-        return np.asarray(scores[:, 0] if len(self.coef_) == 1 else scores)
+        scores = affine(block.X, self.coef_.T, self.intercept_)
+        return scores[:, 0] if len(self.coef_) == 1 else scores
 
     def _disagreement(self) -> str:
         return planes_disagree(self.coef_, self.classes_)

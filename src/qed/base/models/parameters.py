@@ -41,7 +41,7 @@ def _float(value: object) -> float:
 def _advice(rule: Parameter, value: object) -> str:
     """Say what else to do about a number that was refused for its type or its size."""
     given = abs(_float(value))
-    if isinstance(value, Integral) and given >= MOST and rule.accepts(1) and not rule.accepts(1.5):
+    if isinstance(value, Integral) and given >= MOST and rule.accepts(MOST - 1):
         return f" No whole number may be {MOST} or more."
     if given > LARGEST or 0 < given < LEAST:
         infinite = isinstance(value, (float, np.floating)) and math.isinf(value)

@@ -53,8 +53,8 @@ def refuse_light(model: Any, statistic: Any) -> None:
     """Refuse a statistic of rows that weigh too little for a model, as it says in ``least_weight``."""
     if model.least_weight and not statistic.weight > model.least_weight:
         raise DegenerateError(
-            f"{type(model).__name__} needs rows that weigh more than {model.least_weight:g} together, but n_samples = "
-            f"{statistic.count}. Give more rows."
+            f"{type(model).__name__} needs rows that weigh more than {model.least_weight:g} together, but these weigh "
+            f"{statistic.weight:g} (n_samples = {statistic.count}). Give more rows, or larger weights."
         )
 
 

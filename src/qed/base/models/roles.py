@@ -143,7 +143,8 @@ def _as_precise(block: Block, function: Callable[[Block], Any]) -> Any:
     """Give what a function makes of a block in the precision of the block: single in, single out."""
     found = function(block)
     single = isinstance(found, np.ndarray) and block.X.dtype == np.float32
-    return found.astype(np.float32, copy=False) if single else found
+    with np.errstate(over="ignore"):
+        return found.astype(np.float32, copy=False) if single else found
 
 
 class Classifier(ClassifierMixin, Estimator):

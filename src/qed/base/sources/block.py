@@ -90,8 +90,10 @@ def values_apart(kept: Any, given: Any, counted: Any = None) -> float:
     if is_sparse(kept) or is_sparse(given):
         from scipy.sparse import csr_array
 
-        other: Any = csr_array(kept) != csr_array(given)
-        return float(other.nnz)
+        kept, given = csr_array(kept), csr_array(given)
+        missing = [(one != one).astype(np.float64) for one in (kept, given)]
+        both = missing[0].multiply(missing[1])
+        return float((kept != given).nnz - both.nnz)
     return float(np.count_nonzero((kept != given) & ((kept == kept) | (given == given))))
 
 

@@ -37,7 +37,9 @@ from qed.stats.moments import Moments
 SHRINKAGE = number(0, 1, kind="model") | choice(None, "auto")
 PRIORS = numbers("model") | choice(None)
 ESTIMATOR = choice(None, kind="model") | Parameter(
-    "an estimator with fit, which sets covariance_", lambda value: callable(getattr(value, "fit", None)), "model"
+    "an estimator with fit, which sets covariance_",
+    lambda value: callable(getattr(value, "fit", None)) and not isinstance(value, type),
+    "model",
 )
 
 

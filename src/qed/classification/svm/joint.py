@@ -12,7 +12,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.models.labels import class_factors, coded, learn_classes
-from qed.base.models.problem import RowsProblem
+from qed.base.models.problem import RowsProblem, emptied
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
@@ -36,7 +36,7 @@ class JointMachineProblem(RowsProblem):
         factors = class_factors(model.class_weight, found, totals)
         facts = np.tile(spread, k), np.zeros(k * len(spread)), Hinge(False, False, 0.0), float(model.C), factors
         one = float(bool(model.fit_intercept))
-        self.linear = JointProblem(coded(rows, found), *facts, 1, False, classes=k, one=one)
+        self.linear = JointProblem(emptied(coded(rows, found)), *facts, 1, False, classes=k, one=one)
 
     @cached_property
     def table(self) -> JointTable:

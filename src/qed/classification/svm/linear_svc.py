@@ -23,6 +23,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, choice
+from qed.base.models.problem import emptied
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.running.steps import Step
@@ -54,7 +55,7 @@ class RestProblem(LinearMachineProblem):
         factors = class_factors(model.class_weight, found, totals)
         hinge = Hinge(model.loss == "squared_hinge", False, 0.0)
         outputs = 1 if len(found) == 2 else len(found)
-        self.linear = self.made(model, coded(rows, found), hinge, factors, outputs)
+        self.linear = self.made(model, emptied(coded(rows, found)), hinge, factors, outputs)
 
 
 @takes(

@@ -38,18 +38,18 @@ class WithWidth(WithKernel):
             return 1.0 / X.shape[1]
         total, p = float(weight.sum()), X.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float((weight @ X).sum()) / (total * p)
-            # The middle of dense rows is taken away first, and what rounding left of it afterwards; zeros of sparse ones stay.
-            away = X if is_sparse(X) else X - mean
-            drift = float((weight @ away).sum()) / (total * p)
-            squares = away.power(2) if is_sparse(away) else away**2
-            around = float((weight @ squares).sum()) / (total * p)
+            values, each, holes = _stored(X, weight)
+            mean = float((each @ values).sum()) / (total * p)
+            # The middle is taken away first, and what rounding left of it afterwards.
+            away = values - mean
+            drift = (float((each @ away).sum()) - holes * mean) / (total * p)
+            around = (float((each @ away**2).sum()) + holes * mean * mean) / (total * p)
             square = around - drift * drift
         if not math.isfinite(p * square):
             raise overflowed(self)
         # Numbers that are all the same do not vary, however rounding has them differ from their mean: a sum loses a last digit for each
-        # number at most. Squares of sparse rows are about zero, and may be far larger than what they vary by.
-        lost = EPS * around * (64 if is_sparse(X) else 64 + 4 * X.shape[0] * p)
+        # number at most.
+        lost = EPS * around * (64 + 4 * X.shape[0] * p)
         varies = square > lost and math.isfinite(1.0 / (p * square))
         return 1.0 / (p * square) if varies else 1.0
 
@@ -81,6 +81,14 @@ class ComparedRows(RowsProblem):
         self.similarity = model._similarity_with(self.gamma)
         self.given = given if weight is None else self.similarity.chosen(given, self.present)
         self.X = as_double(self.given)
+
+
+def _stored(X: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Give the numbers of a table, what each or each row of them weighs, and the weight of the zeros that sparse rows do not store."""
+    if not is_sparse(X):
+        return X, weight, 0.0
+    filled = np.diff(X.indptr)
+    return X.data, np.repeat(weight, filled), float(weight @ (X.shape[1] - filled))
 
 
 def from_middle(similarity: Similarity, X: Any, kept: Any) -> Any:

@@ -58,7 +58,7 @@ def nothing_above(level: float, space: LeadingSpace, vectors: np.ndarray) -> boo
         return False
     with one_blas_thread:
         while not _rest(space, square) < BELOW * level:
-            if not _is_worth_growing(space, square, BELOW * level):
+            if space.is_full or not _is_worth_growing(space, square, BELOW * level):
                 return False
             space.grow()
         return _is_below(level, space, vectors, square)

@@ -93,8 +93,8 @@ class LeadingSpace:
                 if left <= 1:
                     return space
                 # To look whether all is there takes the longer the more columns there are, so it is done when it may be expected.
-                blocks = np.ceil(np.log(left) / np.log(before / left)) if left < before < np.inf else 1.0
-                look, before = space.size + width * max(1, min(int(blocks), space.size // LOOK_AFTER // width)), left
+                blocks = np.ceil(np.log(left) / np.log(before / left)) if 1 < before / left < np.inf else 1.0
+                look, before = space.size + width * max(1, int(min(blocks, space.size // LOOK_AFTER // width))), left
         return None
 
     @property

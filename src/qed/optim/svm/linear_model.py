@@ -79,8 +79,7 @@ class LinearMachineProblem(RowsProblem):
         self._bounds: dict[int, Solved | None] = {}
 
     def made(self, model: LinearMachine, rows: Rows, hinge: Hinge, factors: np.ndarray, outputs: int) -> LinearProblem:
-        """Make the problem of rows with numbers or class numbers as their target."""
-        rows = emptied(rows)
+        """Make the problem of rows, emptied where they have no weight, with numbers or class numbers as their target."""
         p = rows.n_features
         middle = np.asarray(self.summary.mean) if model.fit_intercept and not rows.is_sparse else np.zeros(p)
         spread = np.asarray(self.summary.variance, dtype=np.float64)

@@ -22,7 +22,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, ParameterError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import choice, integer, number, numbers
-from qed.base.models.problem import StatisticProblem
+from qed.base.models.problem import StatisticProblem, refuse_light
 from qed.base.models.proof import restated
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY
@@ -100,6 +100,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         "floored_": integers(),
     }
     passes: ClassVar[str] = "one"
+    least_weight: ClassVar[float] = 1.0
     parameters: ClassVar = {
         "n_components": integer(1, kind="model") | choice(None),
         "tol": number(0),
@@ -251,10 +252,7 @@ class FactorProblem(StatisticProblem):
     def __init__(self, model: Any, rows: Rows | None, statistic: Any = None, *, source: Any = "statistics") -> None:
         super().__init__(model, rows, statistic, source=source)
         seen = self.statistic
-        if not seen.weight > 1:
-            raise DegenerateError(
-                f"FactorAnalysis needs rows that weigh more than one together, but n_samples = {seen.count}. Give more rows."
-            )
+        refuse_light(model, seen)
         if not self.varies.all() and rows is not None:
             column = rows.name_of(int(self.varies.argmin()))
             raise DegenerateError(

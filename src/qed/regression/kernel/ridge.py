@@ -159,6 +159,7 @@ class KernelRidge(KernelModel):
         self.form_, self.reason_ = self._choose(len(problem.Y))
         if self.form_ != "primal":
             problem.claims = self._solve_dual(problem, alphas)
+            self._warn(len(problem.Y))
             return
         claims = self._solve_primal(problem, alphas)
         if not (Certificate(claims) or self.form == "primal" or len(problem.Y) > FEW_ROWS):
@@ -166,6 +167,7 @@ class KernelRidge(KernelModel):
             problem.claims = self._solve_dual(problem, alphas)
             if Certificate(problem.claims):
                 self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
+                self._warn(len(problem.Y))
                 return
             # Squares of similarities cost the dual form more digits than products of features do the primal one.
             self.__dict__.update(primal)
@@ -181,14 +183,16 @@ class KernelRidge(KernelModel):
         K = self._similarity.gram(problem.X)
         diagonal = K.diagonal().copy()
         found = solve_dual(K, problem.Y, alphas, problem.weight, condition=self._wants_condition)
-        if found.rank < len(K):
-            warnings.warn(self._words(found.rank, len(K)), DegenerateWarning, stacklevel=level_of_user())
         self._keep(problem, found)
         return self._claims_about(problem, found, diagonal, alphas)
 
     def _keep(self, problem: KernelProblem, found: Dual | Primal) -> None:
         self.dual_coef_ = problem.shaped(found.dual)
         self.rank_ = found.rank
+
+    def _warn(self, n: int) -> None:
+        if self.rank_ < n:
+            warnings.warn(self._words(self.rank_, n), DegenerateWarning, stacklevel=level_of_user())
 
     def _words(self, rank: int, n: int) -> str:
         """Say what it means that directions were left out."""
