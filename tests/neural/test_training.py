@@ -90,6 +90,10 @@ def test_the_compiled_gradient_of_images_is_that_of_the_graph(stages, dense):
 def test_what_has_no_compiled_way_goes_through_the_graph():
     assert dense_shape(Network([Dense(3), Dropout(0.1), Dense(2)], 4)) is None
     assert dense_shape(Network([Dense(3), Activation("tanh"), Dense(3), Activation("relu"), Dense(2)], 4)) is None
+    for slopes, told in (((0.3, 0.3), 0.3), ((0.3, 0.1), None)):
+        hidden = [layer for slope in slopes for layer in (Dense(3), Activation("leaky_relu", slope))]
+        shape = dense_shape(Network([*hidden, Dense(2)], 4))
+        assert (None if shape is None else shape.delta) == told
     assert (
         ImagePlan.of(
             Network([Conv2d(2, 3, stride=2), Activation("relu"), MaxPool2d(2), Flatten(), Dense(2)], (1, 9, 9))

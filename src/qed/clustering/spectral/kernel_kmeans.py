@@ -227,7 +227,7 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         absent = np.setdiff1d(np.arange(len(labels)), problem.present)
         if len(absent):
             X = problem.block.X[absent]
-            whole = np.isfinite(X.sum(axis=1)) if not is_sparse(X) else np.ones(len(absent), dtype=bool)
+            whole = np.isfinite(np.asarray(X.sum(axis=1)).ravel())
             labels[absent[~whole]] = 0
             if whole.any():
                 labels[absent[whole]] = self._assign(Block(X[whole]))

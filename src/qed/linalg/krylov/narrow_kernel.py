@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.linalg.registers.vectors import everywhere, integer, lanes, target, vector_at
+from qed.linalg.registers.vectors import everywhere, integer, lanes, multiplied, target, vector_at
 
 
 def panel() -> int:
@@ -71,8 +71,7 @@ def _write(builder, kind, rows, right, out, i, j, width):  # type: ignore[no-unt
     for start, line in zip(starts, sums):
         factor = everywhere(builder, kind, builder.load(builder.gep(start, [term])))
         for value, total in zip(values, line):
-            product = builder.fmul(factor, value, flags=("contract",))
-            more = builder.fadd(product, total, flags=("contract",))
+            more = multiplied(builder, factor, value, total)
             total.add_incoming(ir.Constant(kind, [0.0] * kind.count), before)
             total.add_incoming(more, loop)
             found.append(more)

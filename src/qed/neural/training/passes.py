@@ -117,10 +117,10 @@ class Course:
         X = self.rows.X
         # Others are read first: kernels are compiled for one kind of array.
         if type(X) is np.ndarray and X.dtype == self.network.dtype and X.flags.c_contiguous and X.flags.writeable:
-            table = X, np.asarray(self.rows.y), self.rows.weight
-            return sum(way.go(*table, order) for order in self.orders(epoch))
+            table = way.table(X, np.asarray(self.rows.y), self.rows.weight)
+            return sum(way.go(table, order) for order in self.orders(epoch))
         blocks = map(self.read, self.stretches(epoch))
-        return sum(way.go(*block, np.arange(len(block[0]))) for block in blocks)
+        return sum(way.go(way.table(*block), np.arange(len(block[0]))) for block in blocks)
 
     def _through_the_graph(self, moving: Moving, rate: float, epoch: int) -> Callable[..., float]:
         network, share = self.network, moving.vector.dtype.type(self.penalty_share)
