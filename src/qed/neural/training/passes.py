@@ -151,17 +151,22 @@ class Course:
 
         return go
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether compiled loops read rows as they are, and classes by their numbers: shares of classes go through the graph."""
+        return self.augment is None and not (self.network.loss == "cross_entropy" and self.rows.target_shape)
+
     @cached_property
     def images(self) -> ImagePlan | None:
         """The network as stages of filters with a dense end, where it is one and there is enough to do."""
         work = float(self.network.chain.products(self.network.input_shape)) * self.rows.count()
-        return None if self.augment is not None or work < IMAGES_FROM else ImagePlan.of(self.network)
+        return None if not self._is_plain or work < IMAGES_FROM else ImagePlan.of(self.network)
 
     @cached_property
     def dense(self) -> DenseShape | None:
         """The network as a list of dense layers, where it is one and there is enough to do."""
         work = float(self.network.n_parameters + 1000) * self.rows.count()
-        return None if self.augment is not None or work < COMPILED_FROM else dense_shape(self.network)
+        return None if not self._is_plain or work < COMPILED_FROM else dense_shape(self.network)
 
     @property
     def shares(self) -> bool:
