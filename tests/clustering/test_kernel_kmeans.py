@@ -39,19 +39,6 @@ def test_rows_without_weight_may_hold_anything():
         assert qed.certify(qed.KernelPCA(2).fit(rows, sample_weight=weight), rows, sample_weight=weight)
 
 
-@pytest.mark.parametrize("model", [qed.KernelKMeans(2), qed.KernelPCA(2, fit_inverse_transform=True)], ids=str)
-def test_nothing_of_an_earlier_fit_is_left(model):
-    X, weight = table(20), np.arange(20) % 3
-    model.fit(X, sample_weight=weight)
-    if isinstance(model, qed.KernelPCA):
-        model.set_params(fit_inverse_transform=False)
-    fresh = type(model)(**model.get_params()).fit(X[:15])
-    assert vars(model.fit(X[:15])).keys() == vars(fresh).keys() and qed.certify(model, X[:15])
-    # The weights of other rows would not even have their number.
-    asked = "transform" if isinstance(model, qed.KernelPCA) else "predict"
-    np.testing.assert_array_equal(getattr(model, asked)(X), getattr(fresh, asked)(X))
-
-
 def test_the_order_of_rows_does_not_matter():
     X, order = table(50), np.random.default_rng(3).permutation(50)
     one, other = (qed.KernelKMeans(4, gamma=0.5, random_state=0).fit(rows) for rows in (X, X[order]))
