@@ -32,8 +32,11 @@ def test_weights_are_repetitions_and_zero_is_absence():
 def test_rows_without_weight_may_hold_anything():
     X, weight = table(20), np.ones(20)
     X[3], weight[3] = np.nan, 0.0
-    model = qed.KernelKMeans(2, random_state=0).fit(X, sample_weight=weight)
-    assert bool(qed.certify(model, X, sample_weight=weight)) and (model.predict(X[:3]) == model.labels_[:3]).all()
+    for rows in (X, sparse.csr_array(X)):
+        model = qed.KernelKMeans(2, random_state=0).fit(rows, sample_weight=weight)
+        assert qed.certify(model, rows, sample_weight=weight)
+        assert (model.predict(rows[:3]) == model.labels_[:3]).all()
+        assert qed.certify(qed.KernelPCA(2).fit(rows, sample_weight=weight), rows, sample_weight=weight)
 
 
 def test_the_order_of_rows_does_not_matter():

@@ -21,6 +21,10 @@ def test_products_are_right_and_do_not_depend_on_the_cut(shape, monkeypatch):
     found = leading.times(matrix, right)
     # A sum of n products is off by at most n roundings of the sum of their sizes.
     assert (np.abs(found - matrix @ right) <= 2 * n * EPS * (np.abs(matrix) @ np.abs(right))).all()
+    half = np.ascontiguousarray(matrix[:, : n // 2])  # nor need a matrix be square
+    np.testing.assert_allclose(
+        leading.times(half, right[: n // 2]), half @ right[: n // 2], rtol=1e-9, atol=n * EPS * n
+    )
     monkeypatch.setattr(leading, "STRIP", 100)
     np.testing.assert_array_equal(leading.times(matrix, right), found)
     monkeypatch.setattr(leading, "beats_blas", lambda: False)

@@ -87,9 +87,34 @@ def test_the_compiled_gradient_of_images_is_that_of_the_graph(stages, dense):
         np.testing.assert_allclose(half.gradient, wanted, atol=1e-12)
 
 
+@pytest.mark.parametrize("least", [0.0, np.inf])
+def test_shares_of_classes_are_targets_too(least, monkeypatch):
+    monkeypatch.setattr(passes, "COMPILED_FROM", least)
+    shares = np.eye(3)[Y]
+    by_number, by_share = network(), network()
+    train(by_number, X, Y, batch=16, epochs=2)
+    train(by_share, X, shares, batch=16, epochs=2)
+    np.testing.assert_allclose(by_share.vector, by_number.vector, rtol=1e-9, atol=1e-11)
+
+
+def test_targets_and_weights_that_do_not_fit_are_refused_before_anything_is_compiled():
+    for wrong in (Y[:-1], np.where(Y == 2, 3, Y), Y - 1, Y + 0.5, np.full(len(Y), np.nan), np.array(["a"] * len(Y))):
+        with pytest.raises(InputError, match="targets|Classes"):
+            train(network(), X, wrong)
+    with pytest.raises(InputError, match="match"):
+        train(network(), X, np.eye(4)[Y])
+    for wrong in (np.ones(3), -np.ones(len(X)), np.zeros(len(X)), np.full(len(X), np.nan)):
+        with pytest.raises(InputError, match="sample_weight"):
+            train(network(), X, Y, sample_weight=wrong)
+
+
 def test_what_has_no_compiled_way_goes_through_the_graph():
     assert dense_shape(Network([Dense(3), Dropout(0.1), Dense(2)], 4)) is None
     assert dense_shape(Network([Dense(3), Activation("tanh"), Dense(3), Activation("relu"), Dense(2)], 4)) is None
+    for slopes, told in (((0.3, 0.3), 0.3), ((0.3, 0.1), None)):
+        hidden = [layer for slope in slopes for layer in (Dense(3), Activation("leaky_relu", slope))]
+        shape = dense_shape(Network([*hidden, Dense(2)], 4))
+        assert (None if shape is None else shape.delta) == told
     assert (
         ImagePlan.of(
             Network([Conv2d(2, 3, stride=2), Activation("relu"), MaxPool2d(2), Flatten(), Dense(2)], (1, 9, 9))

@@ -75,6 +75,13 @@ def test_questions_at_once_find_the_leaves_of_a_walk(with_levels, dtype):
     assert ((passes.keeps == ALL).sum() + (forest.feature[forest.level_set < 0] >= 0).sum()) == len(passes.keeps)
 
 
+def test_questions_about_categories_count_as_well():
+    """Or all of them would be answered at once, for any number of rows."""
+    forest = grown(np.random.default_rng(2), [3, 4], 1, True)
+    passes = passes_of(forest.starts, *(getattr(forest, name) for name in COLUMNS), forest.level_set)
+    assert len(passes.feature) == 0 and passes.questions == 5
+
+
 def test_a_tree_with_more_leaves_than_bits_is_walked():
     forest = grown(np.random.default_rng(0), [3, MOST + 1], 3, False)
     assert passes_of(forest.starts, *(getattr(forest, name) for name in COLUMNS), forest.level_set) is None

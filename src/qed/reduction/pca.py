@@ -185,6 +185,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         self.mean_ = np.array(seen.x_mean)
         self.explained_variance_ = values[:kept] / (seen.weight - 1)
         self._follow(problem)
+        self.__dict__.pop("error_", None)
         if self._is_sketched:
             self.error_ = Plane(spread, self.components_, values[:kept]).excess()
 

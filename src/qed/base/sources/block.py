@@ -80,8 +80,10 @@ def values_apart(kept: Any, given: Any, counted: Any = None) -> float:
 
     With `counted`, which rows are compared; tables of different shapes are infinitely far apart.
 
-    >>> values_apart(np.array([[1.0, 0.0, np.nan]]), np.array([[1.0, 2.0, np.nan]]))
-    1.0
+    >>> from scipy.sparse import csr_array
+    >>> kept, given = np.array([[1.0, 0.0, np.nan]]), np.array([[1.0, 2.0, np.nan]])
+    >>> values_apart(kept, given), values_apart(csr_array(kept), given)
+    (1.0, 1.0)
     """
     if kept.shape != given.shape:
         return float("inf")
@@ -90,10 +92,11 @@ def values_apart(kept: Any, given: Any, counted: Any = None) -> float:
     if is_sparse(kept) or is_sparse(given):
         from scipy.sparse import csr_array
 
-        kept, given = csr_array(kept), csr_array(given)
-        missing = [(one != one).astype(np.float64) for one in (kept, given)]
-        both = missing[0].multiply(missing[1])
-        return float((kept != given).nnz - both.nnz)
+        one, another = csr_array(kept), csr_array(given)
+        differ: Any = one != another
+        # What is not even like itself is missing.
+        holes: Any = one != one
+        return float(differ.nnz - holes.multiply(another != another).nnz)
     return float(np.count_nonzero((kept != given) & ((kept == kept) | (given == given))))
 
 

@@ -42,10 +42,10 @@ def settle_dense(
     """Settle dense rows and, where `totals` has a place for each cluster, add them up: chunk after chunk."""
     step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
     for start in range(0, len(X), step):
-        here = slice(start, min(start + step, len(X)))
-        settle_chunk(X[here], ready, known, stay, (told[0][here], told[1][here], told[2][here]), room)
+        stop = min(start + step, len(X))
+        settle_chunk(X, start, stop, ready, known, stay, told, room)
         if totals.shape[1] > 0:
-            add_rows(X, weight, ready[0], here.start, here.stop, told, sums, totals)
+            add_rows(X, weight, ready[0], start, stop, told, sums, totals)
 
 
 @kernel(within=True)
@@ -75,13 +75,20 @@ def add_rows(
 
 @kernel(within=True)
 def settle_chunk(
-    X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told, room: tuple[np.ndarray, ...]
+    X: np.ndarray,
+    start: int,
+    stop: int,
+    ready: Ready,
+    known: bool,
+    stay: bool,
+    told: Told,
+    room: tuple[np.ndarray, ...],
 ) -> None:
     """Settle some dense rows: those that their bounds do not keep meet all centres."""
     centers, scale, half, drift = ready[0], ready[7], ready[8], ready[9]
     labels, lower, square = told
-    waiting, count, larger = room[0], 0, (scale * (1.0 + SLACK)) ** 2
-    for i in range(len(X)):
+    waiting, count, larger = room[0], 0, scale * scale * ((1.0 + SLACK) * (1.0 + SLACK))
+    for i in range(start, stop):
         stays = False
         if known:
             own = labels[i]
@@ -92,7 +99,7 @@ def settle_chunk(
         if not stays:
             waiting[count] = i
             count += 1
-        if count == len(waiting) or (count > 0 and i + 1 == len(X)):
+        if count == len(waiting) or (count > 0 and i + 1 == stop):
             meet(X, waiting[:count], ready, known, stay, told, room)
             count = 0
 

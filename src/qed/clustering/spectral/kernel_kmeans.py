@@ -209,6 +209,7 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
 
     def _finish(self, problem: FeatureSpace, step: Step) -> None:
         self.gamma_, self.X_fit_ = problem.gamma, copied(problem.block.X)
+        self.__dict__.pop("weight_fit_", None)
         if problem.block.weight is not None:
             self.weight_fit_ = copied(problem.block.weight)
         # Which restart was the best, of equal ones, hangs on rounding: clusters are numbered by their rows, unless the user did.
@@ -227,7 +228,7 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         absent = np.setdiff1d(np.arange(len(labels)), problem.present)
         if len(absent):
             X = problem.block.X[absent]
-            whole = np.isfinite(X.sum(axis=1)) if not is_sparse(X) else np.ones(len(absent), dtype=bool)
+            whole = np.isfinite(np.asarray(X.sum(axis=1)).ravel())
             labels[absent[~whole]] = 0
             if whole.any():
                 labels[absent[whole]] = self._assign(Block(X[whole]))

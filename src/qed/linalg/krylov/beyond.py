@@ -94,7 +94,7 @@ def _is_worth_growing(space: LeadingSpace, square: float, goal: float) -> bool:
     gain -= 2 * float((space.inner[size - width :, size - 2 * width : size - width] ** 2).sum())
     blocks = (_rest(space, square) ** 2 - goal**2) / max(gain, TINY)
     each = 2 * n * width * (n + 2 * (size + blocks * width / 2))
-    return size + blocks * width <= space.most * width and blocks * each <= WORTH * n**3 / 3
+    return not space.is_full and size + blocks * width <= space.most * width and blocks * each <= WORTH * n**3 / 3
 
 
 def _is_below(level: float, space: LeadingSpace, vectors: np.ndarray, square: float) -> bool:

@@ -209,7 +209,7 @@ def times(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         and beats_blas()
     ):
         whole = in_panels(right)
-        out = np.empty_like(whole)
+        out = np.empty((n, whole.shape[1]))
         finish(
             partial(multiply_narrow, matrix[strip], whole, out[strip], panel(), height()) for strip in spans(n, STRIP)
         )

@@ -43,6 +43,7 @@ class Loss(Operation):
         self.total = float(len(self.target) if weight is None else weight.sum()) if total is None else total
 
     def forward(self, *values: Array) -> Array:
+        self.check(*values[0].shape)
         each = self.each(values[0], self._matching(values[0]))
         summed = each.sum() if self.weight is None else (each * self.weight).sum()
         return np.asarray(summed / self.total, dtype=values[0].dtype)
@@ -52,12 +53,13 @@ class Loss(Operation):
         found = self.slope(values[0], self._matching(values[0])) * share
         return (found if self.weight is None else found * self.weight[:, None].astype(found.dtype),)
 
+    def check(self, *shape: int) -> None:
+        """Refuse targets that do not match what comes out, which has this shape."""
+        if shape not in (self.target.shape, (*self.target.shape, 1)):
+            raise InputError(f"The target has shape {self.target.shape}, what comes out {shape}: they have to match.")
+
     def _matching(self, z: Array) -> Array:
-        if self.target.shape == z.shape:
-            return self.target
-        if self.target.ndim == 1 and z.ndim == 2 and z.shape == (len(self.target), 1):
-            return self.target[:, None]
-        raise InputError(f"The target has shape {self.target.shape}, what comes out {z.shape}: they have to match.")
+        return self.target.reshape(z.shape)
 
     @abstractmethod
     def each(self, z: Array, target: Array) -> Array:
@@ -71,10 +73,17 @@ class Loss(Operation):
 class CrossEntropy(Loss):
     """Softmax and cross-entropy: the surprise at the true class."""
 
+    def check(self, *shape: int) -> None:
+        if self.target.ndim != 1:
+            return super().check(*shape)
+        n, k, own = shape[0], shape[-1], self.target
+        if len(own) != n:
+            raise InputError(f"There are {len(own)} targets for {n} rows.")
+        if own.dtype.kind not in "biuf" or not ((own >= 0) & (own < k) & (own == np.floor(own))).all():
+            raise InputError(f"Classes are whole numbers from 0 to {k - 1}, one for each output: y holds others.")
+
     def _matching(self, z: Array) -> Array:
         if self.target.ndim == 1:
-            if len(self.target) != len(z):
-                raise InputError(f"There are {len(self.target)} targets for {len(z)} rows.")
             ones = np.zeros(z.shape, dtype=z.real.dtype)
             ones[np.arange(len(z)), self.target.astype(np.intp)] = 1
             return ones

@@ -55,7 +55,7 @@ def dense_shape(network: Network) -> DenseShape | None:
     layers, names = list(network.layers), set()
     if network.loss not in dense_kernel.LOSSES or len(network.input_shape) != 1 or not isinstance(layers[-1], Dense):
         return None
-    delta, sizes = 0.01, [network.input_shape[0]]
+    slopes, sizes = set(), [network.input_shape[0]]
     for number, layer in enumerate(layers):
         if isinstance(layer, Dense) and layer.bias:
             sizes.append(layer.outputs)
@@ -64,13 +64,15 @@ def dense_shape(network: Network) -> DenseShape | None:
                 names.add("identity")
         elif isinstance(layer, Activation) and number and isinstance(layers[number - 1], Dense):
             names.add("logistic" if layer.name == "sigmoid" else layer.name)
-            delta = layer.delta
+            slopes.add(layer.delta)
         else:
             return None
-    if len(names) > 1 or not names <= set(dense_kernel.ACTIVATIONS):
+    # All leak alike, which matters where they leak at all.
+    if len(names) > 1 or (names == {"leaky_relu"} and len(slopes) > 1) or not names <= set(dense_kernel.ACTIVATIONS):
         return None
     hidden = dense_kernel.ACTIVATIONS.index(names.pop() if names else "identity")
-    return DenseShape(np.array(sizes, np.int64), hidden, dense_kernel.LOSSES.index(network.loss), delta)
+    loss, delta = dense_kernel.LOSSES.index(network.loss), max(slopes, default=0.01)
+    return DenseShape(np.array(sizes, np.int64), hidden, loss, delta)
 
 
 class DenseRoom:
@@ -123,10 +125,13 @@ class DenseWay:
         inputs, outputs, dtype = int(self.shape.sizes[0]), int(self.shape.sizes[-1]), self.dtype
         return np.empty((n, inputs), dtype), np.empty(n, np.int64), np.empty((n, outputs), dtype), np.empty(n, dtype)
 
-    def go(self, X: Array, y: Array, weight: Array | None, order: Array) -> float:
+    def table(self, X: Array, y: Array, weight: Array | None) -> tuple[Array, ...]:
+        """Give rows as `go` takes them, with class numbers, targets and weights."""
+        return X, *targets_of(y, weight, self.terms.network.loss, int(self.shape.sizes[-1]), self.dtype)
+
+    def go(self, rows: tuple[Array, ...], order: Array) -> float:
         """Go through rows in an order, batch by batch; give the sum of the weighted losses."""
         terms, moving, shape = self.terms, self.moving, self.shape
-        rows = (X, *targets_of(y, weight, terms.network.loss, int(shape.sizes[-1]), self.dtype))
         rate, share, share_2, _, _, epsilon = terms.update.constants(self.rate, 1)
         network = np.array([shape.hidden, shape.loss, terms.update.code(), moving.updates, terms.batch])
         constants = np.array([shape.delta, terms.mean_weight, terms.penalty_share, rate, share, share_2, epsilon])

@@ -117,10 +117,10 @@ class Course:
         X = self.rows.X
         # Others are read first: kernels are compiled for one kind of array.
         if type(X) is np.ndarray and X.dtype == self.network.dtype and X.flags.c_contiguous and X.flags.writeable:
-            table = X, np.asarray(self.rows.y), self.rows.weight
-            return sum(way.go(*table, order) for order in self.orders(epoch))
+            table = way.table(X, np.asarray(self.rows.y), self.rows.weight)
+            return sum(way.go(table, order) for order in self.orders(epoch))
         blocks = map(self.read, self.stretches(epoch))
-        return sum(way.go(*block, np.arange(len(block[0]))) for block in blocks)
+        return sum(way.go(way.table(*block), np.arange(len(block[0]))) for block in blocks)
 
     def _through_the_graph(self, moving: Moving, rate: float, epoch: int) -> Callable[..., float]:
         network, share = self.network, moving.vector.dtype.type(self.penalty_share)
@@ -151,17 +151,22 @@ class Course:
 
         return go
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether compiled loops read rows as they are, and classes by their numbers: shares of classes go through the graph."""
+        return self.augment is None and not (self.network.loss == "cross_entropy" and self.rows.target_shape)
+
     @cached_property
     def images(self) -> ImagePlan | None:
         """The network as stages of filters with a dense end, where it is one and there is enough to do."""
         work = float(self.network.chain.products(self.network.input_shape)) * self.rows.count()
-        return None if self.augment is not None or work < IMAGES_FROM else ImagePlan.of(self.network)
+        return None if not self._is_plain or work < IMAGES_FROM else ImagePlan.of(self.network)
 
     @cached_property
     def dense(self) -> DenseShape | None:
         """The network as a list of dense layers, where it is one and there is enough to do."""
         work = float(self.network.n_parameters + 1000) * self.rows.count()
-        return None if self.augment is not None or work < COMPILED_FROM else dense_shape(self.network)
+        return None if not self._is_plain or work < COMPILED_FROM else dense_shape(self.network)
 
     @property
     def shares(self) -> bool:

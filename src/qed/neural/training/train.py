@@ -83,7 +83,7 @@ def train(
     X : array of shape ``(n, *network.input_shape)`` or (n, numbers of a row)
         The rows.
     y : array
-        Class numbers for "cross_entropy", else what should come out.
+        Class numbers for "cross_entropy", or shares of the classes in columns; else what should come out.
     sample_weight : array of shape (n,), optional
         The weights of rows.
     update : {"sgd", "momentum", "nesterov", "adam"} or Update, default="adam"
@@ -131,7 +131,12 @@ def train(
     if math.prod(X.shape[1:]) != math.prod(network.input_shape):
         raise InputError(f"The network takes rows of shape {network.input_shape}, not {X.shape[1:]}.")
     flat = np.ascontiguousarray(X.reshape(len(X), -1), dtype=network.dtype)
-    rows = ArrayRows(flat, np.asarray(y), sample_weight)
+    # Compiled loops go where targets send them.
+    loss_named(network.loss)(np.asarray(y)).check(len(X), *network.shapes[-1])
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and not (weight.shape == (len(X),) and (weight >= 0).all() and 0 < weight.sum() < np.inf):
+        raise InputError("sample_weight must hold a number from 0 on for each row, and one above 0.")
+    rows = ArrayRows(flat, np.asarray(y), weight)
     rule = Update(update) if isinstance(update, str) else update
     seed = seed_of(random_state) if start is None else int(start.seed)
     # A penalty counts for each row of a batch, weight decay as it is.
@@ -140,7 +145,7 @@ def train(
         rows,
         batch=batch,
         update=rule,
-        penalty=weight_decay * min(batch, len(X)) * float(1.0 if sample_weight is None else np.mean(sample_weight)),
+        penalty=weight_decay * min(batch, len(X)) * float(1.0 if weight is None else weight.mean()),
         shuffle=shuffle,
         seed=seed,
         augment=augment,

@@ -123,6 +123,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
             )
         self.components_ = self._drawn()
         self.distortion_ = self._measured(problem.sample)
+        self.__dict__.pop("inverse_components_", None)
         if self.compute_inverse_components:
             self.inverse_components_ = np.linalg.pinv(dense(self.components_))
 

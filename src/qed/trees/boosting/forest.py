@@ -98,7 +98,7 @@ class Forest:
             raise InputError(f"A node asks about column {self.feature.max()}, but there are {X.shape[1]} columns.")
         X, passes = np.ascontiguousarray(X), self._passes
         if passes is not None:
-            if len(X) * len(passes.feature) <= FEW_ANSWERS and not is_ready(add_passed):
+            if len(X) * passes.questions <= FEW_ANSWERS and not is_ready(add_passed):
                 add_few(X, passes, self.sets, trees.start, trees.stop, totals)
             else:
                 add_passed(X, *passes, self.sets, trees.start, trees.stop, totals)

@@ -38,6 +38,11 @@ class Passes(NamedTuple):
     leaf_starts: np.ndarray  # where the leaves of each tree begin
     values: np.ndarray  # and what they add
 
+    @property
+    def questions(self) -> int:
+        """How many questions a row answers."""
+        return len(self.feature) + len(self.level_feature)
+
 
 def passes_of(
     starts: np.ndarray,
