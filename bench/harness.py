@@ -20,6 +20,8 @@ from typing import Any
 
 # Threads of the one who ran before may go on spinning for a while, waiting for work; let them fall asleep.
 PAUSE = 0.2
+# What a processor says of its vector units, the widest first.
+VECTORS = {"avx512f": " with AVX-512", "avx2": " with AVX2"}
 
 
 @dataclass
@@ -204,8 +206,11 @@ def machine() -> dict[str, str]:
 def _processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-            names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-        return f"{len(names)} x {names[0]}"
+            said = [line.split(":", 1) for line in lines if ":" in line]
+        names = [words.strip() for name, words in said if name.strip() == "model name"]
+        flags = next((words.split() for name, words in said if name.strip() == "flags"), [])
+        widest = next((words for flag, words in VECTORS.items() if flag in flags), "")
+        return f"{len(names)} x {names[0]}{widest}"
     except (OSError, IndexError):
         return platform.processor() or platform.machine()
 
@@ -224,32 +229,32 @@ def to_markdown(results: list[dict[str, Any]], where: dict[str, str]) -> str:
         "",
     ]
     for result in results:
-        if "cells" in result:
-            lines += _grid_to_markdown(result)
-            continue
-        if "lines" in result:
-            lines += _table_to_markdown(result)
-            continue
-        lines += [
-            f"## {result['workload']}",
-            "",
-            result["says"],
-            "",
-            "| who | median s | range | objective |",
-            "|---|---|---|---|",
-        ]
-        lines += [
-            f"| {row['name']} | {row['median']:.4f} | {row['low']:.4f} - {row['high']:.4f} | {row['objective']:.10g} |"
-            for row in result["rows"]
-        ]
-        if result["ratio"] is not None:
-            lines += [
-                "",
-                f"Ratio to the best peer ({result['best_peer']}): **{result['ratio']:.2f}** ({result['verdict']}).",
-            ]
-        lines += [f"\n{note}" for note in result["notes"]]
-        lines.append("")
+        write_one = (
+            _grid_to_markdown if "cells" in result else _table_to_markdown if "lines" in result else _row_to_markdown
+        )
+        lines += write_one(result)
+        if result.get("machine") != where:
+            lines += ["*Of an earlier run, on another machine or with other versions.*", ""]
     return "\n".join(lines)
+
+
+def _row_to_markdown(result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"## {result['workload']}",
+        "",
+        result["says"],
+        "",
+        "| who | median s | range | objective |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['name']} | {row['median']:.4f} | {row['low']:.4f} - {row['high']:.4f} | {row['objective']:.10g} |"
+        for row in result["rows"]
+    ]
+    if result["ratio"] is not None:
+        words = f"Ratio to the best peer ({result['best_peer']}): **{result['ratio']:.2f}** ({result['verdict']})."
+        lines += ["", words]
+    return [*lines, *(f"\n{note}" for note in result["notes"]), ""]
 
 
 def _grid_to_markdown(result: dict[str, Any]) -> list[str]:
@@ -281,6 +286,7 @@ def _cell(cell: dict[str, Any] | None) -> str:
 def write(results: list[dict[str, Any]], json_path: str, markdown_path: str) -> None:
     """Write ``results.json`` and the documentation's page; what was not measured this time stays as it was."""
     where = machine()
+    results = [{**result, "machine": where} for result in results]
     known: dict[str, dict[str, Any]] = {}
     if os.path.exists(json_path):
         with open(json_path, encoding="utf-8") as file:
