@@ -62,6 +62,24 @@ MOST_ANY = {
 }
 MOST_ANY_IN_A_NEW_ROOM = 20
 
+# Names that say nothing to a stranger, which stood here once: no class, function, variable or file is called so again. A box of rows is no
+# data frame, and what was told, seen or looked at has a name of its own: evidence, margins, callbacks, a point, a direction.
+VAGUE = {
+    "Few",
+    "Frame",
+    "Glance",
+    "Look",
+    "Place",
+    "Seen",
+    "Told",
+    "Way",
+    "audience",
+    "glance",
+    "told",
+    "_look",
+    "_seen",
+}
+
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(SOURCE.parent).with_suffix("").parts
@@ -286,6 +304,26 @@ def test_scikit_learn_is_plumbing_only_and_in_base_only(path):
         assert not used, f"{module_name(path)} imports {sorted(used)}: only qed.base may"
     for name in used:
         assert name.startswith(PLUMBING), f"{module_name(path)} imports {name}, which is no plumbing"
+
+
+def names_given(path: Path) -> set[str]:
+    """Give the names that a file gives to classes, functions, arguments, variables and itself."""
+    found = {path.stem}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ClassDef):
+            found.add(node.name.lstrip("_"))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found
+
+
+@each_file
+def test_names_say_what_things_are(path):
+    assert not names_given(path) & VAGUE, f"{module_name(path)} has {sorted(names_given(path) & VAGUE)}: what is it?"
 
 
 @each_file

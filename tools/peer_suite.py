@@ -61,7 +61,7 @@ OURS = {
     **{f"HistGradientBoosting{kind}": f"GradientBoosting{kind}" for kind in ("Classifier", "Regressor")},
 }
 # What is said once in a process would make the outcome of a test depend on those before it.
-CONFTEST = "from qed.base.models.ways import Way\n\nWay.notice = lambda self, *about: None\n"
+CONFTEST = "from qed.base.models.no_effect import NoEffect\n\nWay.notice = lambda self, *about: None\n"
 PACKAGES = frozenset(
     "sklearn." + name
     for name in (

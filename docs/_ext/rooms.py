@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import qed
-from qed.base.models.ways import ways_of
+from qed.base.models.no_effect import without_effect
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -169,7 +169,7 @@ def item_page(module: str, name: str) -> str:
         ]
     if item.__module__ != "qed.base.errors":
         lines += [f".. automodule:: {item.__module__}", "   :no-members:", "   :no-index:", ""]
-    if _is_model(item) and (unused := sorted(ways_of(item))):
+    if _is_model(item) and (unused := sorted(without_effect(item))):
         words = ", ".join(f"``{name}``" for name in unused)
         lines += [f"Taken because code for scikit-learn gives them, and without effect here: {words}.", ""]
     lines += _described(full, item)

@@ -129,7 +129,7 @@ def test_conjugate_gradients_find_the_same_step(k, C):
     point = near(objective, k, 3)
     exact = objective.newton(point)
     for kind in ("blocks", "diagonal"):
-        objective.kind, objective._seen = kind, None
+        objective.kind, objective._last = kind, None
         found = objective.newton(objective.at(point.coef, point.intercept))
         np.testing.assert_allclose(found.direction, exact.direction, atol=2e-2 * np.abs(exact.direction).max())
         if np.isfinite(C):

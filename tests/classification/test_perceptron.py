@@ -102,19 +102,19 @@ def test_compiled_visits_are_those_of_plain_python(strict, scaled):
         (visit_sparse, stored, 5),
         (interpreted(visit_sparse), stored, 5),
     ):
-        W, told, time = np.zeros((3, width)), np.zeros((2, 3, 60)), 0.0
+        W, row_pulls, time = np.zeros((3, width)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
-            time = visit(*given, order, y, weight, W, told, active, 1.0, strict, scaled, time)
-        found.append((W, told, np.array(time)))
+            time = visit(*given, order, y, weight, W, row_pulls, active, 1.0, strict, scaled, time)
+        found.append((W, row_pulls, np.array(time)))
     for other in found[1:]:
         for one, two in zip(found[0], other):
             np.testing.assert_array_equal(one, two)
     gram = X @ X.T + 1
     for visit in (visit_gram, interpreted(visit_gram)):
-        scores, told, time = np.zeros((3, 60)), np.zeros((2, 3, 60)), 0.0
+        scores, row_pulls, time = np.zeros((3, 60)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
-            time = visit(gram, order, y, weight, scores, told, active, strict, scaled, time)
-        np.testing.assert_allclose(told, found[0][1], rtol=1e-9)
+            time = visit(gram, order, y, weight, scores, row_pulls, active, strict, scaled, time)
+        np.testing.assert_allclose(row_pulls, found[0][1], rtol=1e-9)
         np.testing.assert_allclose(
             scores, found[0][0] @ np.column_stack([X, np.ones(60)]).T, atol=1e-9 * np.abs(scores).max()
         )

@@ -13,7 +13,7 @@ from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Reason
 from qed.clustering.means.assignment import Assignment, Memory
 from qed.clustering.means.distances import few_squares, squares
-from qed.clustering.means.nearest import Frame, Search
+from qed.clustering.means.nearest import Search, UnitScaling
 
 
 def plain(X, centers, weight):
@@ -42,7 +42,7 @@ def test_bounds_change_no_bit(p, k, kind, seed):
     X = X.astype(np.float32) if kind == "single" else X
     weight = rng.integers(0, 3, 2500).astype(float)
     rows, runs = qed.rows(X, sample_weight=weight, block_size=2100), X[:k].astype(np.float64)[None]
-    memory = Memory(rows, 1, Frame.around(X.min(axis=0).astype(float), X.max(axis=0).astype(float)))
+    memory = Memory(rows, 1, UnitScaling.around(X.min(axis=0).astype(float), X.max(axis=0).astype(float)))
     for _ in range(8):
         found = rows.fold(Assignment.following, memory.searches(runs, np.array([True])), memory)
         labels, means, cost = plain(X[:2100], runs[0], weight[:2100])

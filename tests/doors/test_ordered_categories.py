@@ -7,7 +7,7 @@ import pytest
 
 import qed
 from qed.base.errors import ParameterError
-from qed.features.understanding.look import understand
+from qed.features.understanding.rules import understand
 
 RANDOM = np.random.default_rng(0)
 

@@ -126,7 +126,7 @@ def test_clusters_of_a_mixed_table(table):
     assert model.certificate_ and qed.certify(model, table)
 
 
-class Told(qed.MajorityClassifier):
+class Attentive(qed.MajorityClassifier):
     """A classifier that takes holes and levels, and keeps what it was told of them."""
 
     missing, takes_categories = True, True
@@ -170,10 +170,10 @@ def test_holes_moved_in_the_encoding_are_noticed(table):
 
 def test_a_model_that_takes_levels_is_told_which_columns_they_are(table):
     data = qed.rows(table, target="species")
-    model = qed.TableModel(Told()).fit(data)
+    model = qed.TableModel(Attentive()).fit(data)
     names = model.model_.feature_names_in_.tolist()
     assert [names[place] for place in model.model_.categorical_features] == ["island", "sex"]
     assert model.model.categorical_features is None
-    assert qed.TableModel(Told(categorical_features=[0])).fit(data).model_.categorical_features == [0]
+    assert qed.TableModel(Attentive(categorical_features=[0])).fit(data).model_.categorical_features == [0]
     # Products of holes are holes, so such a model sees what others do.
-    assert qed.TableModel(Told(), degree=2).fit(data).model_.categorical_features is None
+    assert qed.TableModel(Attentive(), degree=2).fit(data).model_.categorical_features is None

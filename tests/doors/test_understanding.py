@@ -9,7 +9,7 @@ import pytest
 import qed
 from qed.base.errors import ParameterError
 from qed.features.tables.writing import MAIL, moments_in
-from qed.features.understanding.look import understand
+from qed.features.understanding.rules import understand
 
 N = 60
 RANDOM = np.random.default_rng(0)

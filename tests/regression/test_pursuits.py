@@ -191,7 +191,7 @@ def test_nearness_is_within_its_slack():
         residual = random.standard_normal((3, n))
         exact = np.abs(residual @ (Z / atoms.length)) / np.linalg.norm(residual, axis=1, keepdims=True)
         assert np.abs(atoms.nearness(residual) - exact).max() <= atoms.slack
-        few = atoms.few(np.array([3, 8, 11]))
+        few = atoms.some(np.array([3, 8, 11]))
         assert few.nearest(residual[0]) == [3, 8, 11][int(exact[0, [3, 8, 11]].argmax())]
 
 

@@ -319,8 +319,8 @@ def _shape_fault(value: object, shape: Iterable[Axis], sizes: Sizes) -> str:
     if not wrong:
         sizes.update(known)
         return ""
-    told = [f"{name}={one}" for name, one in sizes.items() if not name.endswith("?") and name in written]
-    return f"has the shape {_shape(value)}, not {written}" + (f" with {', '.join(told)}" if told else "")
+    sized = [f"{name}={one}" for name, one in sizes.items() if not name.endswith("?") and name in written]
+    return f"has the shape {_shape(value)}, not {written}" + (f" with {', '.join(sized)}" if sized else "")
 
 
 def _axis_fault(axis: Axis, length: int, sizes: Sizes) -> str:

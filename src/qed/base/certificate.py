@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from qed.base.attributes import each, floats, of, table, text
 from qed.base.saving.known import savable
-from qed.base.visible import Told, html_table
+from qed.base.visible import ShownAsText, html_table
 
 # The most that a claim of a relative error may allow rounding to do.
 MOST_ROUNDING = 1e-3
@@ -78,7 +78,7 @@ class Claim:
 
 @savable
 @dataclass(frozen=True, slots=True, repr=False)
-class Certificate(Told):
+class Certificate(ShownAsText):
     """The claims of one fitted model. True when all of them hold.
 
     Parameters

@@ -97,7 +97,7 @@ class Shown:
         return html_table(header, lines, said)
 
 
-class Told:
+class ShownAsText:
     """A result whose text (``__str__``) is what it shows everywhere; in a notebook with the same layout."""
 
     __slots__ = ()

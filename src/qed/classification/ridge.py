@@ -28,10 +28,10 @@ from qed.base.attributes import booleans, of, text
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread, work
 from qed.base.models.labels import class_factors, learn_classes, refuse_one_class
+from qed.base.models.no_effect import RIDGE, takes
 from qed.base.models.parameters import Parameter, boolean, choice, number
 from qed.base.models.roles import OnePassClassifier
 from qed.base.models.searching import Answer, Collected, Question, Table
-from qed.base.models.ways import RIDGE, takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.planes import LinearClassifier

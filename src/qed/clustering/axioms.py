@@ -16,7 +16,7 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.random import Seed, generator, seed_of
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 # Rows that differ by less than this share of the largest difference all but agree.
 NEAR = 1e-2
@@ -32,7 +32,7 @@ class Witness:
 
 
 @dataclass(frozen=True, repr=False)
-class DistanceAxioms(Told):
+class DistanceAxioms(ShownAsText):
     """Which axioms of a distance a function violates on a sample.
 
     Attributes

@@ -90,7 +90,7 @@ def predictions(
         table = block.X
         for name in lacking:
             table = table.append_column(name, pa.nulls(table.num_rows))
-        strange.look(model, table.select(wanted))
+        strange.add_rows(model, table.select(wanted))
         yield answered(model, table, wanted, proba=proba, interval=interval, keep=keep)
 
 

@@ -132,13 +132,13 @@ def _notes_on(found: Compared) -> None:
 def told_once(comparison: Comparison) -> list[str]:
     """Give what models had to say, each thing once, whoever said it first; that columns depend on each other is one thing."""
     found: list[str] = []
-    told, dependent = set(), []
+    said, dependent = set(), []
     for entry in comparison.entries:
         for words in entry.notes:
             if any(mark in words for mark in DEPENDENT):
                 dependent.append(entry.name)
-            elif words not in told:
-                told.add(words)
+            elif words not in said:
+                said.add(words)
                 found.append(words if words.startswith(entry.name.split()[0]) else f"{entry.name}: {words}")
     if dependent:
         names = ", ".join(dict.fromkeys(dependent))

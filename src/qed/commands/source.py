@@ -140,8 +140,8 @@ def _with_target(name: str, table: pa.Table, target: str, called: str, says: lis
     check_target_types(table.schema, [target])
     column = table.column(target)
     if kind_of(column.type) == "text":
-        column, told = _target_as_numbers(column, target)
-        says = [*says, *told]
+        column, notes = _target_as_numbers(column, target)
+        says = [*says, *notes]
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     there = _there(column)
     kept = pc.sum(there).as_py() or 0
@@ -168,9 +168,9 @@ def _target_as_numbers(column: Any, target: str) -> tuple[Any, list[str]]:
         return column, []
     values = numbers_in(texts, way)
     odd = int((np.isnan(values) & ~is_nothing(texts)).sum())
-    told = f"{target} is written as text like {example_of(way)}, and read as numbers"
-    told += f"; {odd} values that are none are missing" if odd else ""
-    return pa.array(values, mask=np.isnan(values)), [told]
+    note = f"{target} is written as text like {example_of(way)}, and read as numbers"
+    note += f"; {odd} values that are none are missing" if odd else ""
+    return pa.array(values, mask=np.isnan(values)), [note]
 
 
 def find(data: str) -> tuple[Any, str | None]:

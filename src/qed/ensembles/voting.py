@@ -27,15 +27,15 @@ from qed.base.models.composed import (
     takes_sparse,
 )
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import takes, with_default
 from qed.base.models.parameters import Parameter, boolean, choice, numbers
 from qed.base.models.roles import Classifier, Regressor, Transformer
-from qed.base.models.ways import takes, with_default
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.ensembles.members import all_claims, fitted, proof_of, seeded
 from qed.ensembles.problem import MemberClasses, MemberProblem
 
-VOTING_WAYS = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", False)}
+VOTING_NO_EFFECT = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", False)}
 
 
 class Together(Composed, Estimator):
@@ -131,7 +131,7 @@ class Voting(Together, Transformer):
         return self.fit(X, y, sample_weight).transform(X)
 
 
-@takes(**VOTING_WAYS)
+@takes(**VOTING_NO_EFFECT)
 class VotingClassifier(Classifier, Voting):
     """Classes by the votes, or the mean probabilities, of several classifiers.
 
@@ -259,7 +259,7 @@ class VotingClassifier(Classifier, Voting):
         return [*super()._prove(problem), Claim("classes are those of the target, in order (others)", others, 0.0)]
 
 
-@takes(**VOTING_WAYS)
+@takes(**VOTING_NO_EFFECT)
 class VotingRegressor(Regressor, Voting):
     """Numbers by the mean of several regressors.
 

@@ -22,18 +22,18 @@ from qed.base.attributes import each, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.labels import encode, learn_classes
+from qed.base.models.no_effect import takes
 from qed.base.models.roles import Classifier
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.measures import Matrix
-from qed.neighbors.model import NEIGHBOR_WAYS
+from qed.neighbors.model import NEIGHBOR_NO_EFFECT
 from qed.neighbors.problem import KeptProblem
 from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
 
 
-@takes("n_jobs", **NEIGHBOR_WAYS)
+@takes("n_jobs", **NEIGHBOR_NO_EFFECT)
 class KNeighborsClassifier(Classifier, Voting):
     """Classes by the vote of the k nearest rows.
 
@@ -173,10 +173,10 @@ class KNeighborsClassifier(Classifier, Voting):
         return self._probabilities(block)
 
     def _choose(self, block: Block) -> np.ndarray:
-        return self._told(block, "predict")
+        return self._voted(block, "predict")
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return self._told(block, "predict_proba")
+        return self._voted(block, "predict_proba")
 
     def predict_proba(self, X: object) -> np.ndarray | list[np.ndarray]:  # type: ignore[override]
         """Give the share of each class in the votes, for every row.

@@ -15,9 +15,9 @@ from qed.base.attributes import floats, maybe, of, size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, KindError
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import no_effect
 from qed.base.models.parameters import Parameter, choice, integer
 from qed.base.models.proof import restated_weights
-from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.open import rows
@@ -51,7 +51,7 @@ NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
     ),
     "metric_params": choice(None, kind="model") | Parameter("a dict", lambda value: isinstance(value, dict)),
 }
-NEIGHBOR_WAYS = {"leaf_size": way(integer(1), 30, "leaves hold about thirty rows")}
+NEIGHBOR_NO_EFFECT = {"leaf_size": no_effect(integer(1), 30, "leaves hold about thirty rows")}
 
 
 class Neighbors(Estimator):

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import finite
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice, number, numbers
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.neighbors.measures import Metric
-from qed.neighbors.model import NEIGHBOR_PARAMETERS, NEIGHBOR_WAYS, Neighbors
+from qed.neighbors.model import NEIGHBOR_NO_EFFECT, NEIGHBOR_PARAMETERS, Neighbors
 from qed.neighbors.search import AT_ONCE
 
 RADIUS = number(0, kind="model") | choice(np.inf)
 
 
-@takes("n_jobs", **NEIGHBOR_WAYS)
+@takes("n_jobs", **NEIGHBOR_NO_EFFECT)
 class NearestNeighbors(Neighbors):
     """The k nearest rows of a query, or those within a radius.
 

@@ -17,17 +17,17 @@ import numpy as np
 
 from qed.base.attributes import floats
 from qed.base.models.checks import finite
+from qed.base.models.no_effect import takes
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.left_out import LeftOutNeighbors, left_out_neighbors
-from qed.neighbors.model import NEIGHBOR_WAYS
+from qed.neighbors.model import NEIGHBOR_NO_EFFECT
 from qed.neighbors.problem import KeptProblem
 from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
 
 
-@takes("n_jobs", **NEIGHBOR_WAYS)
+@takes("n_jobs", **NEIGHBOR_NO_EFFECT)
 class KNeighborsRegressor(Regressor, Voting):
     """Numbers by the mean of the k nearest rows.
 
@@ -128,7 +128,7 @@ class KNeighborsRegressor(Regressor, Voting):
         return {"predict": np.einsum("mk,mk...->m...", _to_one(heard), self.y_fit_[heard.number])}
 
     def _predict(self, block: Block) -> np.ndarray:
-        return self._told(block, "predict").astype(block.X.dtype, copy=False)
+        return self._voted(block, "predict").astype(block.X.dtype, copy=False)
 
 
 def _to_one(heard: Heard) -> np.ndarray:

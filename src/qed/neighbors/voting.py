@@ -180,7 +180,7 @@ class Voting(Neighbors):
     def _known(self, problem: KeptProblem) -> np.ndarray:
         """Give what is known of the rows: their targets, as they are kept."""
 
-    def _told(self, block: Block, method: str) -> np.ndarray:
+    def _voted(self, block: Block, method: str) -> np.ndarray:
         found = self._answers(self._heard(block.X, self._own(block)))[method]
         return found.astype(block.X.dtype, copy=False) if found.dtype.kind == "f" and method != "predict" else found
 

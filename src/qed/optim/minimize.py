@@ -22,7 +22,7 @@ from qed.base.models.parameters import check_parameters, integer, number
 from qed.base.running.drive import usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.layout import did_you_mean
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 from qed.optim.functions.derivatives import check_gradient
 from qed.optim.functions.objective import Objective, as_vector
 from qed.optim.solvers.method import Method
@@ -46,7 +46,7 @@ METHODS = {
 
 
 @dataclass(frozen=True, repr=False)
-class Minimum(Told):
+class Minimum(ShownAsText):
     """Where a minimisation ended.
 
     Attributes

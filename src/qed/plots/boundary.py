@@ -41,9 +41,9 @@ def decision_boundary(model: Any, X: ArrayLike, y: ArrayLike, ax: Axes | None = 
     ax, rows = axes(ax, 5.4, 4.2), _plane(X)
     first, second, points = _mesh(rows)
     classes, labels = np.unique(np.asarray(y)), np.asarray(y)
-    told = np.searchsorted(classes, np.asarray(model.predict(points))).reshape(first.shape)
+    predicted = np.searchsorted(classes, np.asarray(model.predict(points))).reshape(first.shape)
     levels = np.arange(len(classes) + 1) - 0.5
-    ax.contourf(first, second, told, levels=levels, colors=[_hue(k) for k in range(len(classes))], alpha=0.18)
+    ax.contourf(first, second, predicted, levels=levels, colors=[_hue(k) for k in range(len(classes))], alpha=0.18)
     for number, label in enumerate(classes):
         mine = rows[labels == label]
         ax.plot(*mine.T, "os^Dv"[number % 5], color=_hue(number), markersize=4.5, markeredgewidth=0, label=plain(label))

@@ -46,8 +46,8 @@ def ellipses(
     colours = np.array([to_rgb(f"C{j % 10}") for j in range(k)])
     if X is not None:
         rows = np.asarray(X, dtype=np.float64)
-        told = mixture.predict_proba(rows) @ colours if hasattr(mixture, "predict_proba") else "0.6"
-        ax.scatter(rows[:, chosen[0]], rows[:, chosen[1]], s=8, c=told, alpha=0.7, linewidths=0)
+        colour_of_rows = mixture.predict_proba(rows) @ colours if hasattr(mixture, "predict_proba") else "0.6"
+        ax.scatter(rows[:, chosen[0]], rows[:, chosen[1]], s=8, c=colour_of_rows, alpha=0.7, linewidths=0)
     around = np.linspace(0, 2 * np.pi, 100)
     circle = np.stack([np.cos(around), np.sin(around)])
     for j in range(k):

@@ -48,8 +48,8 @@ def log_evidence(variances: np.ndarray, weight: float) -> np.ndarray:
         above, below = np.triu_indices(k, 1, p)
         apart = variances[above] - variances[below]
         steeper = (spread[above] - spread[below]) / spread[above] / spread[below]
-        told = (apart > least) & (steeper > 0)
-        bend = float(np.log(apart[told] * weight).sum() + np.log(steeper[told]).sum())
+        distinct = (apart > least) & (steeper > 0)
+        bend = float(np.log(apart[distinct] * weight).sum() + np.log(steeper[distinct]).sum())
         fit = float(logs[k - 1]) + (p - k) * np.log(noise)
         found[k - 1] = (
             volumes[k - 1] - weight / 2 * fit + (free + k) / 2 * np.log(2 * np.pi) - (bend + k * np.log(weight)) / 2

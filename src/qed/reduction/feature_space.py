@@ -196,7 +196,7 @@ class FeatureSpacePCA(PCA):
         # Holes are told by the model and not by the kernel.
         return is_finite(X) and super()._fill(X, out)
 
-    def _seen(self, X: Any) -> Any:
+    def _features_of(self, X: Any) -> Any:
         return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).features(X)
 
     def _problem(self, rows: Rows) -> MappedProblem:

@@ -23,10 +23,10 @@ import numpy as np
 from qed.base.attributes import floats, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError, NotAvailableError, NotFittedError
+from qed.base.models.no_effect import CLOSED, no_effect, one_of, takes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated, restated_weights
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
-from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import Rows
@@ -48,9 +48,9 @@ TOLERANCE = 1e-9
     "n_jobs",
     "random_state",
     eigen_solver=one_of("auto", "dense", "arpack", "randomized"),
-    tol=way(number(0), 0.0, CLOSED),
-    max_iter=way(integer(1) | choice(None), None, CLOSED),
-    iterated_power=way(integer(0) | choice("auto"), "auto", CLOSED),
+    tol=no_effect(number(0), 0.0, CLOSED),
+    max_iter=no_effect(integer(1) | choice(None), None, CLOSED),
+    iterated_power=no_effect(integer(0) | choice("auto"), "auto", CLOSED),
 )
 class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[misc]
     """Principal components in the features of a kernel.

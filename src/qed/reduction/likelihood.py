@@ -41,7 +41,7 @@ class NormalRows(Estimator):
         """
         return np.asarray(self._apply(self._likelihoods, X, *self._density()))
 
-    def _seen(self, X: Any) -> Any:
+    def _features_of(self, X: Any) -> Any:
         """Give the columns that are spread along components: those of the table, unless features are made of them."""
         return X
 
@@ -88,7 +88,7 @@ class NormalRows(Estimator):
 
     def _likelihoods(self, block: Block, variances: np.ndarray, level: float) -> np.ndarray:
         """Give the logarithm of the density of each row: squares along components, and of what is left, over their variances."""
-        X, components = self._seen(block.X), self.components_
+        X, components = self._features_of(block.X), self.components_
         away, k = (X.toarray() if is_sparse(X) else X) - self.mean_, len(components)
         scores = away @ components.T
         found = level + (scores**2 / variances[:k]).sum(axis=1)

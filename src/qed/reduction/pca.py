@@ -24,11 +24,11 @@ from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.checks import complete, overflowed
 from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.no_effect import CLOSED, no_effect, one_of, takes
 from qed.base.models.parameters import boolean, choice, integer, number, random_state
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin
-from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block, is_sparse
@@ -48,7 +48,7 @@ OFTEN, SELDOM, FEW = 7, 4, 0.1
 
 @takes(
     "copy",
-    tol=way(number(0), 0.0, CLOSED),
+    tol=no_effect(number(0), 0.0, CLOSED),
     power_iteration_normalizer=one_of("auto", "QR", "LU", "none", instead="directions are made orthonormal by QR"),
 )
 class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # type: ignore[misc]
@@ -262,7 +262,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _scores(self, X: Any) -> np.ndarray:
         """Give the components of some rows in double precision."""
-        turn, X = (self.components_ / self._scales()[:, None]).T, self._seen(X)
+        turn, X = (self.components_ / self._scales()[:, None]).T, self._features_of(X)
         if is_sparse(X):
             return np.asarray(X @ turn - self.mean_ @ turn)
         return np.asarray((X - self.mean_) @ turn)
@@ -301,7 +301,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _distances(self, block: Block) -> np.ndarray:
         """Add up the squared distances of rows from the plane."""
-        X = self._seen(block.X)
+        X = self._features_of(block.X)
         away = (X.toarray() if is_sparse(X) else X) - self.mean_
         away = away - (away @ self.components_.T) @ self.components_
         return np.asarray(block.weights @ (away**2).sum(axis=1))

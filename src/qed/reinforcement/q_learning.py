@@ -74,14 +74,14 @@ class Lesson:
         self.answering = None if known else Answering(given)  # type: ignore[arg-type]
 
     @cached_property
-    def place(self) -> World | Answering:
-        place = self.world if self.answering is None else self.answering
-        assert place is not None
-        return place
+    def learned_in(self) -> World | Answering:
+        learned_in = self.world if self.answering is None else self.answering
+        assert learned_in is not None
+        return learned_in
 
     @property
     def fingerprint(self) -> WorldMark:
-        return self.place.fingerprint
+        return self.learned_in.fingerprint
 
     @cached_property
     def judged(self) -> Judged | None:
@@ -202,7 +202,7 @@ class QLearning(Trial):
 
     def _first(self, problem: Lesson) -> Step:
         """Give what is known before the first episode."""
-        shape = problem.place.n_states, problem.place.n_actions
+        shape = problem.learned_in.n_states, problem.learned_in.n_actions
         return Step(
             objective=0.0,
             q=np.full(shape, float(self.initial)),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.models.ways import ways_of
+from qed.base.models.no_effect import without_effect
 from qed.report.data import Data
 from qed.report.words import score_words
 from qed.selection.comparing.leaderboard import Comparison
@@ -74,7 +74,7 @@ def _written(model: Any, indent: str) -> str:
     parts = [
         f"{name}={_value(value)}"
         for name, value in given.items()
-        if name not in ways_of(model) and repr(value) != repr(usual[name])
+        if name not in without_effect(model) and repr(value) != repr(usual[name])
     ]
     return f"{indent}qed.{type(model).__name__}({', '.join(parts)})"
 

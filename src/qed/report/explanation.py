@@ -7,8 +7,8 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import InputError, NotAvailableError
+from qed.base.models.no_effect import without_effect
 from qed.base.models.roles import Grouper
-from qed.base.models.ways import ways_of
 from qed.trees.nodes import Nodes
 from qed.trees.words.drawing import export_rules, export_text
 
@@ -153,7 +153,7 @@ def _is_scaled(model: Any) -> bool:
 
 def _parameters(model: Any, inner: Any) -> dict[str, object]:
     given = inner.get_params(deep=False).items()
-    shown = {name: _plain(value) for name, value in given if name not in ways_of(inner)}
+    shown = {name: _plain(value) for name, value in given if name not in without_effect(inner)}
     degree = getattr(model, "degree", 1)
     return shown if degree == 1 else {**shown, "products of columns up to degree": degree}
 

@@ -59,8 +59,8 @@ def _guess(comparison: Comparison) -> str:
         return ""
     words = [(comparison.scoring, baseline.score)] if comparison.task == "classification" else []
     words += [(name, baseline.other(name)) for name in comparison.others[: 1 if comparison.task == "regression" else 0]]
-    told = ", ".join(f"{score_words(name)[0]} {number(score_words(name)[1] * value)}" for name, value in words)
-    return f"; guessing has {told}"
+    scores_said = ", ".join(f"{score_words(name)[0]} {number(score_words(name)[1] * value)}" for name, value in words)
+    return f"; guessing has {scores_said}"
 
 
 def aan(words: str) -> str:

@@ -41,16 +41,16 @@ def freedom_words(curve: LearningCurve | None, comparison: Comparison) -> str:
     train, test = float(curve.train_mean[-1]), float(curve.test_mean[-1])
     guess = best - comparison.baseline.score
     sign = score_words(comparison.scoring)[1]
-    told = f"The score is {number(sign * train)} on the rows of the fit and {number(sign * test)} on rows held out."
+    sentence = f"The score is {number(sign * train)} on the rows of the fit and {number(sign * test)} on rows held out."
     if not (np.isfinite([train, test, guess]).all() and guess > 0):
-        return told
+        return sentence
     gap, error = train - test, float(curve.test_error[-1])
     if best - test <= LITTLE * guess:
-        return f"{told} Hardly anything is missing, so the model is as free as it has to be."
+        return f"{sentence} Hardly anything is missing, so the model is as free as it has to be."
     if gap <= error:
         # Nothing is lost between the two: all that is missing is missing on the rows of the fit already.
-        return f"{told} Nothing is lost in between, so variance is low: {_bias(best - train, guess)}"
-    return f"{told} {diagnose_fit(max(best - train, 0.0), best - test, baseline=guess).words}"
+        return f"{sentence} Nothing is lost in between, so variance is low: {_bias(best - train, guess)}"
+    return f"{sentence} {diagnose_fit(max(best - train, 0.0), best - test, baseline=guess).words}"
 
 
 def _bias(error: float, guess: float) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError, level_of_user
-from qed.base.models.ways import also_called, takes
+from qed.base.models.no_effect import also_called, takes
 from qed.base.sources.block import is_sparse, join
 from qed.base.visible import html_table
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate, fitted

@@ -70,9 +70,9 @@ class NestedCrossValidation(Shown):
         return max(words.count(one) for one in words) / len(words)
 
     def _table(self) -> Lines:
-        told = [", ".join(f"{name}={value!r}" for name, value in one.items()) for one in self.chosen]
+        settings = [", ".join(f"{name}={value!r}" for name, value in one.items()) for one in self.chosen]
         lines = [
-            [str(k), f"{s:.4g}", f"{p:.4g}", t] for k, (s, p, t) in enumerate(zip(self.scores, self.promised, told))
+            [str(k), f"{s:.4g}", f"{p:.4g}", t] for k, (s, p, t) in enumerate(zip(self.scores, self.promised, settings))
         ]
         return ["fold", "held out", "promised", "chosen"], lines
 

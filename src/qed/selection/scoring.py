@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, NotAvailableError, ParameterError, SavingError
+from qed.base.models.no_effect import also_called
 from qed.base.models.roles import usual_score
 from qed.base.models.scoring import OnSingleRows
-from qed.base.models.ways import also_called
 from qed.base.saving.known import savable
 from qed.base.sources.layout import did_you_mean
 from qed.selection.inputs import Label, Numbers

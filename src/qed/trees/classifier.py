@@ -18,18 +18,18 @@ import numpy as np
 from qed.base.attributes import of, size
 from qed.base.certificate import Claim
 from qed.base.models.labels import encode
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.impurity import impurity, shares
-from qed.trees.model import CATEGORY_PARAMETERS, TREE_PARAMETERS, TREE_WAYS, DecisionTree
+from qed.trees.model import CATEGORY_PARAMETERS, TREE_NO_EFFECT, TREE_PARAMETERS, DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
 
 
-@takes(**TREE_WAYS)
+@takes(**TREE_NO_EFFECT)
 class DecisionTreeClassifier(Classifier, DecisionTree):
     """Classes by questions about one column at a time.
 

@@ -15,10 +15,10 @@ from qed.base.attributes import booleans, floats, integers, maybe, nothing, of
 from qed.base.certificate import Claim
 from qed.base.models.checks import complete, finite
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import no_effect
 from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question, families
-from qed.base.models.ways import way
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.branching import grow_branches
@@ -75,7 +75,7 @@ CATEGORY_PARAMETERS: Mapping[str, Parameter] = {
     "categorical_features": CATEGORICAL_FEATURES,
     "categorical_split": choice("subset", "multiway", kind="model"),
 }
-TREE_WAYS = {"monotonic_cst": way(choice(None), None), "splitter": way(choice("best"), "best")}
+TREE_NO_EFFECT = {"monotonic_cst": no_effect(choice(None), None), "splitter": no_effect(choice("best"), "best")}
 
 
 class DecisionTree(Estimator):

@@ -41,7 +41,7 @@ class PresentRows(Problem):
         # Files that say how many rows they have are cheap to read again, and would fill the memory if they were mapped.
         self.rows = rows.cached() if rows.in_memory or rows.known_count() is None else rows
         self.target_ndim = rows.target_ndim
-        seen = list(self.rows.each(_look))
+        seen = list(self.rows.each(_facts_of))
         self.summary: Summary = add_pairwise(one[1] for one in seen)
         self._sums: Any = add_pairwise(one[2] for one in seen)
         if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
@@ -148,7 +148,7 @@ def _codes_of(block: Block, bins: Bins) -> tuple[int, np.ndarray]:
     return block.start, bins.codes(block.X)
 
 
-def _look(block: Block) -> tuple[int, Summary, Any, Any, Any]:
+def _facts_of(block: Block) -> tuple[int, Summary, Any, Any, Any]:
     """Give the number of the first row, what the columns are like, sums of the target for a fingerprint, targets and weights."""
     with np.errstate(over="ignore", invalid="ignore"):
         # What is missing adds nothing to sums.

@@ -17,21 +17,21 @@ import numpy as np
 from qed.base.attributes import of
 from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.describing import DESCRIBED, costs
 from qed.trees.asking.lines import along, claims_of_lines, costs_of_lines, restated_lines, with_lines
 from qed.trees.impurity import KINDS, SQUARES
-from qed.trees.model import CATEGORY_PARAMETERS, TREE_PARAMETERS, TREE_WAYS, DecisionTree
+from qed.trees.model import CATEGORY_PARAMETERS, TREE_NO_EFFECT, TREE_PARAMETERS, DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import NumberTreeProblem
 
 
-@takes(**TREE_WAYS)
+@takes(**TREE_NO_EFFECT)
 class DecisionTreeRegressor(Regressor, DecisionTree):
     """Numbers by questions about one column at a time.
 

@@ -15,10 +15,10 @@ from qed.base.errors import InputError
 from qed.base.sources.block import Block, Function
 from qed.base.sources.rows import ArrayRows, Rows, Through
 
-Look = Callable[[Block], Block]
+Change = Callable[[Block], Block]
 
 
-def checked(source: Rows, look: Look, **facts: object) -> Rows:
+def checked(source: Rows, look: Change, **facts: object) -> Rows:
     """Give rows whose every block went through `look`, and of which at least one has a weight.
 
     Parameters
@@ -48,7 +48,7 @@ def no_weight() -> InputError:
 class Checked(Through):
     """Streamed rows that are looked at as they are read; the parameters are those of `Through`."""
 
-    def __init__(self, source: Rows, change: Look, args: tuple[object, ...], facts: dict[str, object]) -> None:
+    def __init__(self, source: Rows, change: Change, args: tuple[object, ...], facts: dict[str, object]) -> None:
         super().__init__(source, change, args, {"schema": source.facts.schema, **facts}, target_only=True)
 
     def _over(self, source: Rows) -> Rows:

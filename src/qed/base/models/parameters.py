@@ -78,7 +78,7 @@ class Parameter:
         return Parameter(f"{self.wanted} or {other.wanted}", lambda v: self.accepts(v) or other.accepts(v), self.kind)
 
     def notice(self, owner: str, name: str, value: object) -> None:
-        """Say what there is to say about a value that was accepted; see `qed.base.models.ways`."""
+        """Say what there is to say about a value that was accepted; see `qed.base.models.no_effect`."""
 
 
 def number(

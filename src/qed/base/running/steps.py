@@ -20,7 +20,7 @@ from qed.base.attributes import each, floats, integers, nothing, of, table, text
 from qed.base.running.changing import in_parts
 from qed.base.saving.known import savable
 from qed.base.threads.interrupts import moment
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 Keep = Literal["best", "last"]
 
@@ -164,7 +164,7 @@ class Halt:
 
 @savable
 @dataclass(frozen=True, repr=False)
-class Ending(Told):
+class Ending(ShownAsText):
     """How a run ended.
 
     Attributes
@@ -309,7 +309,7 @@ class Run:
                 except StopIteration as end:
                     halt = end.value if isinstance(end.value, Halt) else Halt(Reason.STALLED)
                     break
-                halt = self.seen(step)
+                halt = self.take(step)
         except KeyboardInterrupt:
             if in_parts.get():
                 raise
@@ -323,7 +323,7 @@ class Run:
             self.best, halt.reason, self.number, seconds, self.trace, halt.because, halt.advice, self.last or self.best
         )
 
-    def seen(self, step: Step) -> Halt | None:
+    def take(self, step: Step) -> Halt | None:
         """Take note of the next step, and say whether the run is over with it."""
         if not step.prepares:
             self.number += 1

@@ -64,7 +64,7 @@ class steps:
     def __next__(self) -> Step:
         with deferred(moments=False):
             step = next(self._generator)
-        self._over = self._run.seen(step) is not None
+        self._over = self._run.take(step) is not None
         return step
 
     def model_at(self, step: Step) -> Any:

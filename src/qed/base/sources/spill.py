@@ -187,8 +187,8 @@ class _Dense:
     def _write_header(self) -> int:
         header = BytesIO()
         shape = (self.rows, self.facts.n_features)
-        told = {"descr": self.facts.dtype.str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(header, told)
+        described = {"descr": self.facts.dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(header, described)
         return self._write_at(0, memoryview(header.getvalue()))
 
     def _write_at(self, place: int, left: memoryview) -> int:

@@ -28,25 +28,25 @@ _give_way: Any = types.ExternalFunction("sched_yield", types.int32())
 _sleep: Any = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
-def _place(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
+def _address(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 
 
-def _look(typing: Any, signals: Any, place: Any) -> Any:
+def _read(typing: Any, signals: Any, place: Any) -> Any:
     """Read a signal."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
-        return builder.load_atomic(_place(context, builder, signature, arguments), "seq_cst", 8)
+        return builder.load_atomic(_address(context, builder, signature, arguments), "seq_cst", 8)
 
     return types.int64(signals, types.intp), generate
 
 
-def _tell(typing: Any, signals: Any, place: Any, value: Any) -> Any:
+def _write(typing: Any, signals: Any, place: Any, value: Any) -> Any:
     """Set a signal."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
-        builder.store_atomic(arguments[2], _place(context, builder, signature, arguments), "seq_cst", 8)
+        builder.store_atomic(arguments[2], _address(context, builder, signature, arguments), "seq_cst", 8)
         return context.get_dummy_value()
 
     return types.void(signals, types.intp, types.int64), generate
@@ -56,7 +56,7 @@ def _add(typing: Any, signals: Any, place: Any, value: Any) -> Any:
     """Add to a signal; give what it was."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = _address(context, builder, signature, arguments)
         return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
 
     return types.int64(signals, types.intp, types.int64), generate
@@ -74,8 +74,8 @@ def _pause(typing: Any) -> Any:
     return types.void(), generate
 
 
-look: Any = intrinsic(_look)
-tell: Any = intrinsic(_tell)
+read: Any = intrinsic(_read)
+write: Any = intrinsic(_write)
 add: Any = intrinsic(_add)
 pause: Any = intrinsic(_pause)
 
@@ -102,21 +102,21 @@ def wait(turn: int) -> None:
 def changed(signals: np.ndarray, place: int, known: int, turns: int, linger: int) -> int:
     """Wait, for so many turns at most, until a signal is no longer what is known; linger; and give what it is then."""
     turn = 0
-    while look(signals, place) == known and turn < turns:
+    while read(signals, place) == known and turn < turns:
         wait(turn)
         turn += 1
     pauses(linger)
-    return int(look(signals, place))
+    return int(read(signals, place))
 
 
 @kernel
 def reached(signals: np.ndarray, place: int, wanted: int, turns: int) -> bool:
     """Wait, for so many turns at most, until a signal is at least what is wanted; say whether it is."""
     turn = 0
-    while look(signals, place) < wanted and turn < turns:
+    while read(signals, place) < wanted and turn < turns:
         wait(turn)
         turn += 1
-    return look(signals, place) >= wanted
+    return read(signals, place) >= wanted
 
 
 @kernel
@@ -133,12 +133,12 @@ def meet(gate: np.ndarray, members: int) -> bool:
     To be called from kernels that :meth:`qed.base.threads.team.Team.together` runs. What a member wrote before the meeting, all
     can read after it.
     """
-    generation = look(gate, GENERATION)
+    generation = read(gate, GENERATION)
     if add(gate, ARRIVED, 1) == members - 1:
-        tell(gate, ARRIVED, 0)
-        tell(gate, GENERATION, generation + 1)
+        write(gate, ARRIVED, 0)
+        write(gate, GENERATION, generation + 1)
     turn = 0
-    while look(gate, GENERATION) == generation and look(gate, BROKEN) == 0:
+    while read(gate, GENERATION) == generation and read(gate, BROKEN) == 0:
         wait(turn)
         turn += 1
-    return look(gate, BROKEN) == 0
+    return read(gate, BROKEN) == 0

@@ -24,10 +24,10 @@ from qed.base.attributes import floats
 from qed.base.certificate import ALIKE, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.labels import encode
+from qed.base.models.no_effect import no_effect, one_of, takes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Transformer
-from qed.base.models.ways import one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.discriminant.gaussian_classes import (
@@ -46,8 +46,8 @@ from qed.stats.by_class import ByClass
 
 @takes(
     solver=one_of("svd", "lsqr", "eigen"),
-    store_covariance=way(boolean(), False),
-    tol=way(number(0), 1e-4, "directions in which nothing varies are told by what rounding can do"),
+    store_covariance=no_effect(boolean(), False),
+    tol=no_effect(number(0), 1e-4, "directions in which nothing varies are told by what rounding can do"),
 )
 class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
     """Classes by Gaussians of one covariance; also a projection in which they lie far apart.

@@ -20,9 +20,9 @@ import numpy as np
 from qed.base.attributes import booleans, floats
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
+from qed.base.models.no_effect import no_effect, one_of, takes
 from qed.base.models.parameters import Parameter, boolean, number
 from qed.base.models.problem import StatisticProblem
-from qed.base.models.ways import one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.discriminant.gaussian_classes import (
@@ -40,8 +40,8 @@ LITTLE = 0.01
 
 @takes(
     solver=one_of("svd", "eigen"),
-    store_covariance=way(boolean(), False),
-    tol=way(number(0), 1e-4, "columns that depend on each other are told by what rounding can do"),
+    store_covariance=no_effect(boolean(), False),
+    tol=no_effect(number(0), 1e-4, "columns that depend on each other are told by what rounding can do"),
 )
 class QuadraticDiscriminantAnalysis(GaussianClasses):
     """Classes by Gaussians with a covariance each.

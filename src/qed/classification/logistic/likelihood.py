@@ -152,7 +152,7 @@ class Likelihood(ABC):
         self.total = max(heaviest * total, 1e-300)
         self.factorised = self._is_factorised()
         self.tol = tol
-        self._seen: Point | None = None
+        self._last: Point | None = None
         self._proven: tuple[Point, Newton] | None = None
         self._searched = False
 
@@ -182,7 +182,7 @@ class Likelihood(ABC):
 
     def at(self, coef: np.ndarray, intercept: np.ndarray, direction: np.ndarray | None = None) -> Point:
         """Work out the objective and its derivatives; without a penalty, also whether `direction` separates the classes."""
-        seen = self._seen
+        seen = self._last
         if seen is not None and np.array_equal(seen.coef, coef) and np.array_equal(seen.intercept, intercept):
             return seen
         theta = self.inside(coef, intercept)
@@ -190,8 +190,8 @@ class Likelihood(ABC):
         kind = "full" if self.part is None and self.factorised and not self.first_order else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + self.penalty(theta)
-        self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
-        return self._seen
+        self._last = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
+        return self._last
 
     @abstractmethod
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:

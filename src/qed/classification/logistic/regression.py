@@ -25,9 +25,9 @@ from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import LOGISTIC, takes
 from qed.base.models.parameters import Parameter, boolean, choice, infinity, integer, number
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims

@@ -20,8 +20,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.models.no_effect import no_effect, takes
 from qed.base.models.parameters import Parameter, boolean, choice, number
-from qed.base.models.ways import takes, way
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.classification.naive_bayes.counting import CountingNB, Estimates
@@ -29,7 +29,7 @@ from qed.stats.by_class import ByClass
 from qed.stats.classes.columns import sums_by_class
 
 
-@takes(force_alpha=way(boolean(), True, "a small alpha is taken as it is"))
+@takes(force_alpha=no_effect(boolean(), True, "a small alpha is taken as it is"))
 class BernoulliNB(CountingNB):
     """Classes by which columns are there.
 

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 from qed.base.attributes import each, floats, integers, of
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.no_effect import no_effect, takes
 from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numbers
 from qed.base.models.problem import StatisticProblem
-from qed.base.models.ways import takes, way
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block
 from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
@@ -34,7 +34,7 @@ from qed.stats.classes.levels import LevelCounts
 MOST_LEVELS = 1 << 20
 
 
-@takes(force_alpha=way(boolean(), True, "a small alpha is taken as it is"))
+@takes(force_alpha=no_effect(boolean(), True, "a small alpha is taken as it is"))
 class CategoricalNB(Generative):
     """Classes by the levels of columns.
 

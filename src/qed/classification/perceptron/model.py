@@ -28,9 +28,9 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.labels import learn_classes
+from qed.base.models.no_effect import no_effect, takes
 from qed.base.models.parameters import Parameter, boolean, check_parameters, choice, integer, number, random_state
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes, way
 from qed.base.random import seed_of
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.changing import changing
@@ -52,12 +52,12 @@ NO_PENALTY = Parameter("None: the perceptron has no penalty, LogisticRegression 
     "verbose",
     "n_jobs",
     "warm_start",
-    penalty=way(NO_PENALTY, None),
-    alpha=way(number(0), 0.0001, "there is no penalty for it to weigh"),
-    l1_ratio=way(number(0), 0.15, "there is no penalty for it to divide"),
-    early_stopping=way(boolean(), False, ENDS),
-    validation_fraction=way(number(0), 0.1, ENDS),
-    n_iter_no_change=way(integer(1), 5, ENDS),
+    penalty=no_effect(NO_PENALTY, None),
+    alpha=no_effect(number(0), 0.0001, "there is no penalty for it to weigh"),
+    l1_ratio=no_effect(number(0), 0.15, "there is no penalty for it to divide"),
+    early_stopping=no_effect(boolean(), False, ENDS),
+    validation_fraction=no_effect(number(0), 0.1, ENDS),
+    n_iter_no_change=no_effect(integer(1), 5, ENDS),
 )
 class Perceptron(Classifier, Iterative):
     """A plane between two classes, found by correcting mistakes; for more classes one plane for each against the rest.
@@ -70,7 +70,7 @@ class Perceptron(Classifier, Iterative):
         The most passes over the rows.
     tol : float or None, default=1e-3
         Where rows stay wrong, the passes end as soon as it is proven that no plane has a margin above `tol` times the longest row. None
-        stands for 1e-9, the least that is told from rounding.
+        stands for 1e-9, the least that can be told from rounding.
     shuffle : bool, default=True
         Whether each pass has an order of its own, which follows from the seed and what is in the rows; else they come as they are.
     eta0 : float, default=1.0
@@ -277,10 +277,10 @@ class Perceptron(Classifier, Iterative):
                 "Perceptron can not go on after partial_fit: visit rows by partial_fit, or call fit."
             )
         else:
-            planes = Planes(start.weights, start.told, start.time)
+            planes = Planes(start.weights, start.row_pulls, start.time)
             wrong, given_up, came_back = start.wrong, start.given_up, start.came_back
             seed, epoch = start.seed, start.epoch
-            saved = Planes(start.saved_weights, start.saved_told, 0.0)
+            saved = Planes(start.saved_weights, start.saved_row_pulls, 0.0)
         total = float(problem.weight.sum()) * problem.planes
         while True:
             if start is None:
@@ -289,7 +289,7 @@ class Perceptron(Classifier, Iterative):
                     share,
                     share,
                     weights=planes.weights,
-                    told=planes.told,
+                    row_pulls=planes.row_pulls,
                     time=planes.time,
                     wrong=wrong,
                     given_up=given_up,
@@ -297,7 +297,7 @@ class Perceptron(Classifier, Iterative):
                     seed=seed,
                     epoch=epoch,
                     saved_weights=saved.weights,
-                    saved_told=saved.told,
+                    saved_row_pulls=saved.row_pulls,
                 )
             start = None
             active = (wrong > 0) & ~given_up
@@ -307,7 +307,7 @@ class Perceptron(Classifier, Iterative):
                 saved = planes
             before, epoch = planes, epoch + 1
             planes = problem.passed(before, active, seed, epoch)
-            wrong = np.where(active, (planes.told[0] - before.told[0]) @ problem.measure, wrong)
+            wrong = np.where(active, (planes.row_pulls[0] - before.row_pulls[0]) @ problem.measure, wrong)
             back = active & (wrong > 0) & (planes.weights == saved.weights).all(axis=1)
             if not self.average and problem.before is None:
                 planes = _rounds(problem, planes, saved, back, self.least_margin)
@@ -317,10 +317,10 @@ class Perceptron(Classifier, Iterative):
 
     def _finish(self, problem: Visits, step: Step) -> None:
         self.classes_ = problem.classes
-        planes = Planes(step.weights, step.told, step.time)
+        planes = Planes(step.weights, step.row_pulls, step.time)
         visits = problem.long_enough(planes, step.wrong == 0) if self.average else np.full(problem.planes, np.inf)
-        self.dual_coef_ = self.eta0 * (planes.told[0] - planes.told[1] / visits[:, None]) * problem.facts.sign
-        self.updates_ = planes.told[0] @ problem.measure
+        self.dual_coef_ = self.eta0 * (planes.row_pulls[0] - planes.row_pulls[1] / visits[:, None]) * problem.facts.sign
+        self.updates_ = planes.row_pulls[0] @ problem.measure
         self.intercept_ = problem.unit * self.dual_coef_.sum(axis=1)
         for name in ("coef_", "X_fit_", "before_"):
             self.__dict__.pop(name, None)
@@ -361,13 +361,13 @@ def _rounds(problem: Visits, planes: Planes, saved: Planes, back: np.ndarray, to
     """Let planes that came back to where they were go round as often as the proof needs; that moves nothing but the count."""
     if not back.any():
         return planes
-    told = planes.told.copy()
+    row_pulls = planes.row_pulls.copy()
     for k in np.flatnonzero(back):
-        once = told[0, k] - saved.told[0, k]
-        pulled, each = float(told[0, k] @ problem.measure), float(once @ problem.measure)
+        once = row_pulls[0, k] - saved.row_pulls[0, k]
+        pulled, each = float(row_pulls[0, k] @ problem.measure), float(once @ problem.measure)
         length = float(problem.lengths(planes)[k])
-        told[0, k] += max(0.0, np.ceil(1.001 * (length / (problem.longest * tol) - pulled) / each)) * once
-    return Planes(planes.weights, told, planes.time)
+        row_pulls[0, k] += max(0.0, np.ceil(1.001 * (length / (problem.longest * tol) - pulled) / each)) * once
+    return Planes(planes.weights, row_pulls, planes.time)
 
 
 def _why(problem: Visits, given_up: np.ndarray, back: np.ndarray, tol: float) -> str:

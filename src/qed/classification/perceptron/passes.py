@@ -58,11 +58,11 @@ class Planes:
     """Where the planes are: their weights with the intercepts last (or, with a kernel, the scores of all rows), and who pulled them."""
 
     weights: np.ndarray  # of shape (planes, p + 1), or (planes, n)
-    told: np.ndarray  # of shape (2, planes, n): how far each row has pulled, and that times the visits before
+    row_pulls: np.ndarray  # of shape (2, planes, n): how far each row has pulled, and that times the visits before
     time: float  # visits made
 
     def copy(self) -> Planes:
-        return Planes(self.weights.copy(), self.told.copy(), self.time)
+        return Planes(self.weights.copy(), self.row_pulls.copy(), self.time)
 
 
 class Facts(NamedTuple):
@@ -168,15 +168,15 @@ class Visits(RowsProblem):
         few = epoch < FEW_PASSES and planes.weights.size * len(places) <= FEW_VALUES
         if self.gram is not None:
             run = interpreted(visit_gram) if few else visit_gram
-            known = (self.gram, self.lying[places], self.codes, self.weight, planes.weights, planes.told)
+            known = (self.gram, self.lying[places], self.codes, self.weight, planes.weights, planes.row_pulls)
             return replace(planes, time=run(*known, active, strict, scaled, planes.time))
         for rows, order, (kernel, table) in self._tables(places):
-            told = np.zeros((2, self.planes, len(rows)))
+            row_pulls = np.zeros((2, self.planes, len(rows)))
             codes, weight = self._labels if rows is self.lying else (self.codes[rows], self.weight[rows])
-            given = (codes, weight, planes.weights, told, active, self.unit, strict, scaled)
+            given = (codes, weight, planes.weights, row_pulls, active, self.unit, strict, scaled)
             planes.time = (interpreted(kernel) if few else kernel)(*table, order, *given, planes.time)
-            pulled = np.flatnonzero(told[0].any(axis=0))
-            planes.told[:, :, rows[pulled]] += told[:, :, pulled]
+            pulled = np.flatnonzero(row_pulls[0].any(axis=0))
+            planes.row_pulls[:, :, rows[pulled]] += row_pulls[:, :, pulled]
         return planes
 
     @cached_property
@@ -207,16 +207,16 @@ class Visits(RowsProblem):
         """Give the length of each plane's weights."""
         if self.gram is None:
             return np.linalg.norm(planes.weights, axis=1)
-        return np.sqrt(np.maximum((planes.told[0] * self.facts.sign * planes.weights).sum(axis=1), 0.0))
+        return np.sqrt(np.maximum((planes.row_pulls[0] * self.facts.sign * planes.weights).sum(axis=1), 0.0))
 
     def possible_margins(self, planes: Planes) -> np.ndarray:
         """Give, for each plane, the largest margin that any could have, relative to the longest row; no bound where none was pulled."""
         if self.model.average:
-            amounts = planes.told[0] - planes.told[1] / planes.time
+            amounts = planes.row_pulls[0] - planes.row_pulls[1] / planes.time
             signed = amounts * self.facts.sign
             weights = self._with_constant(signed) if self.gram is None else signed @ self.gram
             planes = Planes(weights, amounts[None], planes.time)
-        pulled = planes.told[0] @ self.measure
+        pulled = planes.row_pulls[0] @ self.measure
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(pulled > 0, self.lengths(planes) / (pulled * self.longest), np.inf)
 
@@ -230,7 +230,7 @@ class Visits(RowsProblem):
         Visits that correct nothing bring it as near to the last plane as one likes, so they need not be made.
         """
         visits = np.full(self.planes, planes.time)
-        signed, counted = planes.told * self.facts.sign, self.weight > 0
+        signed, counted = planes.row_pulls * self.facts.sign, self.weight > 0
         if self.gram is None:
             both = [self._with_constant(one) for one in signed]
             now, late = (self.held.map(_linear, W[:, :-1]).T + W[:, -1:] for W in both)

@@ -97,7 +97,7 @@ def _added_claims(model: Found, problem: Visits, dual: np.ndarray, updates: np.n
     assert problem.before is not None
     n, p = len(problem.codes), problem.rows.n_features
     seed, rounding = int(model.ending_.step.seed), (n + p + 8) * EPS
-    again = problem.passed(problem.beginning(), np.ones(problem.planes, bool), seed, 1).told[0]
+    again = problem.passed(problem.beginning(), np.ones(problem.planes, bool), seed, 1).row_pulls[0]
     pulled = again @ problem.measure
     unsaid = (pulled - updates) / np.maximum(pulled, 1.0)
     sums = np.hstack([summed(problem.held, dual), problem.unit * dual.sum(axis=1)[:, None]])

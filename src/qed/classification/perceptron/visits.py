@@ -38,17 +38,17 @@ def visit_dense(
     codes: Any,
     weight: Any,
     W: Any,
-    told: Any,
+    row_pulls: Any,
     active: Any,
     unit: float,
     strict: bool,
     scaled: bool,
     time: float,
 ) -> float:
-    """Visit dense rows in an order; `W` (with the intercepts last) and `told` are changed in place.
+    """Visit dense rows in an order; `W` (with the intercepts last) and `row_pulls` are changed in place.
 
-    ``told[0, k, i]`` is how far row i has pulled plane k and ``told[1, k, i]`` the same, each pull times the visits before it. Gives the
-    time after the last visit.
+    ``row_pulls[0, k, i]`` is how far row i has pulled plane k and ``row_pulls[1, k, i]`` the same, each pull times the visits before it.
+    Gives the time after the last visit.
     """
     p = X.shape[1]
     whole = p - p % 4
@@ -83,8 +83,8 @@ def visit_dense(
                     square += x[j] * x[j]
             length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
             pulls = pulls_needed(sign * score, square * length, weight[i], strictly)
-            told[0, k, i] += pulls * length
-            told[1, k, i] += lateness(pulls, time) * length
+            row_pulls[0, k, i] += pulls * length
+            row_pulls[1, k, i] += lateness(pulls, time) * length
             for j in range(p):
                 w[j] += sign * pulls * length * x[j]
             w[p] += sign * pulls * length * unit
@@ -101,7 +101,7 @@ def visit_sparse(
     codes: Any,
     weight: Any,
     W: Any,
-    told: Any,
+    row_pulls: Any,
     active: Any,
     unit: float,
     strict: bool,
@@ -138,8 +138,8 @@ def visit_sparse(
                     square += data[e] * data[e]
             length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
             pulls = pulls_needed(sign * score, square * length, weight[i], strictly)
-            told[0, k, i] += pulls * length
-            told[1, k, i] += lateness(pulls, time) * length
+            row_pulls[0, k, i] += pulls * length
+            row_pulls[1, k, i] += lateness(pulls, time) * length
             for e in range(first, last):
                 W[k, indices[e]] += sign * pulls * length * data[e]
             W[k, p] += sign * pulls * length * unit
@@ -154,7 +154,7 @@ def visit_gram(
     codes: Any,
     weight: Any,
     scores: Any,
-    told: Any,
+    row_pulls: Any,
     active: Any,
     strict: bool,
     scaled: bool,
@@ -172,8 +172,8 @@ def visit_gram(
             if sign * scores[k, i] > 0.0 or (scores[k, i] == 0.0 and not strictly):
                 continue
             pulls = pulls_needed(sign * scores[k, i], square * length, weight[i], strictly)
-            told[0, k, i] += pulls * length
-            told[1, k, i] += lateness(pulls, time) * length
+            row_pulls[0, k, i] += pulls * length
+            row_pulls[1, k, i] += lateness(pulls, time) * length
             for j in range(len(gram)):
                 scores[k, j] += sign * pulls * length * gram[i, j]
         time += weight[i]

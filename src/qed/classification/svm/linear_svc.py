@@ -22,10 +22,10 @@ from qed.base.attributes import Attributes, floats, integers, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.labels import class_factors, coded, learn_classes
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.problem import emptied
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
 from qed.classification.planes import LinearClassifier
@@ -33,8 +33,8 @@ from qed.classification.svm.joint import JointMachineProblem, joint_claims, join
 from qed.optim.svm.linear import Hinge
 from qed.optim.svm.linear_model import (
     ENOUGH,
+    LINEAR_NO_EFFECT,
     LINEAR_PARAMETERS,
-    LINEAR_WAYS,
     LinearMachine,
     LinearMachineProblem,
     step_at,
@@ -61,7 +61,7 @@ class RestProblem(LinearMachineProblem):
 @takes(
     "random_state",
     "verbose",
-    **LINEAR_WAYS,
+    **LINEAR_NO_EFFECT,
 )
 class LinearSVC(LinearClassifier, LinearMachine):
     """Classes by the widest margin of a linear score.

@@ -27,17 +27,17 @@ from qed.base.attributes import floats, integers
 from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import ManySupportVectorsWarning, NotFittedError, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
+from qed.base.models.no_effect import no_effect, takes
 from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes, way
 from qed.base.running.steps import Ending, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled, sigmoids, unseen_scores
 from qed.classification.svm.votes import clear, votes, winners
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem, allowed
+from qed.optim.svm.problem import MACHINE_NO_EFFECT, MACHINE_PARAMETERS, KernelMachine, MachineProblem, allowed
 
 # Seconds that a pair of classes takes, however few its rows.
 PAIR_SECONDS = 5e-4
@@ -85,8 +85,8 @@ class PairProblem(MachineProblem):
 @takes(
     "random_state",
     "verbose",
-    **MACHINE_WAYS,
-    break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
+    **MACHINE_NO_EFFECT,
+    break_ties=no_effect(choice(True, False), False, "predict is the largest of the decision function's scores"),
 )
 class SVC(Classifier, KernelMachine):
     """Classes by the widest margin, in the features of a kernel.

@@ -18,7 +18,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.means.distances import FEW, few_squares, nearest_of, stored
-from qed.clustering.means.nearest import NO_WEIGHT, Frame, Search
+from qed.clustering.means.nearest import NO_WEIGHT, Search, UnitScaling
 
 # The most that rows may remember between passes, in bytes.
 MOST_MEMORY = 1 << 29
@@ -31,9 +31,9 @@ class Memory:
     """
 
     def __init__(
-        self, rows: Rows, runs: int, frame: Frame, labels: np.ndarray | None = None, stay: bool = False
+        self, rows: Rows, runs: int, scaling: UnitScaling, labels: np.ndarray | None = None, stay: bool = False
     ) -> None:
-        self.frame, self.stay = frame, stay
+        self.scaling, self.stay = scaling, stay
         self.before: np.ndarray | None = None
         self.places = places_of(rows)
         n = sum(count for _, count in self.places.values())
@@ -49,7 +49,7 @@ class Memory:
         for run in np.flatnonzero(moving):
             known = self.keeps and bool(self._known[run])
             before = self.before[run] if known and self.before is not None else None
-            found.append((int(run), known, Search.among(runs[run], self.frame, before)))
+            found.append((int(run), known, Search.among(runs[run], self.scaling, before)))
         self.before = runs
         self._known |= moving
         return found
@@ -63,13 +63,13 @@ class Memory:
         return self.labels[run, first : first + n], self.lower[run, first : first + n]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _forgetful, (self.frame,)
+        return _forgetful, (self.scaling,)
 
 
-def _forgetful(frame: Frame) -> Memory:
+def _forgetful(scaling: UnitScaling) -> Memory:
     """Make what travels to another process in the place of a memory: one that keeps nothing."""
     found = Memory.__new__(Memory)
-    found.frame, found.keeps, found.stay = frame, False, False
+    found.scaling, found.keeps, found.stay = scaling, False, False
     return found
 
 

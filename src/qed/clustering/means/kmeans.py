@@ -23,9 +23,9 @@ from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import complete
+from qed.base.models.no_effect import one_of, takes
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.proof import restated
-from qed.base.models.ways import one_of, takes
 from qed.base.numbers import EPS, ratio
 from qed.base.random import Seed
 from qed.base.running.steps import Rule, Step
@@ -138,7 +138,7 @@ class KMeans(AroundCentres):
         else:
             runs, inertia, moved = start.following, start.inertia.copy(), start.moved.copy()
             labels = start.state.get("labels")
-        memory = Memory(rows, len(runs), problem.frame, labels, stay=self.ties == "stay")
+        memory = Memory(rows, len(runs), problem.scaling, labels, stay=self.ties == "stay")
         if memory.stay and not memory.keeps:
             raise InputError(
                 "KMeans: ties='stay' needs rows that are read in this process: take ties='lower' on a cluster."

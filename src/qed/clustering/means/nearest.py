@@ -35,7 +35,7 @@ from qed.clustering.means.distances import (
     squares,
     stored,
 )
-from qed.clustering.means.settling import FARTHEST, SLACK, Ready, Told, settle_dense
+from qed.clustering.means.settling import FARTHEST, SLACK, Ready, Settled, settle_dense
 from qed.linalg.registers.lead import padded, rows_in_lead
 
 NO_WEIGHT = np.empty(0)
@@ -44,15 +44,15 @@ MOST_ERROR = 0.1
 
 
 @dataclass(frozen=True)
-class Frame:
+class UnitScaling:
     """How rows are brought near zero (`shift`) and near one (`scale`, a power of two): then single precision does for scores."""
 
     shift: np.ndarray
     scale: float
 
     @classmethod
-    def around(cls, low: np.ndarray, high: np.ndarray) -> Frame:
-        """Make the frame of a box."""
+    def around(cls, low: np.ndarray, high: np.ndarray) -> UnitScaling:
+        """Make the scaling that suits a box."""
         width = float((high - low).max(initial=0.0))
         return cls(low + (high - low) / 2, 2.0 ** -int(np.frexp(width)[1]) if 0 < width < np.inf else 1.0)
 
@@ -67,24 +67,28 @@ class Search:
     """
 
     centers: np.ndarray
-    frame: Frame
+    scaling: UnitScaling
     before: np.ndarray | None = None  # the centres of the last pass, whose bounds are gone on from
 
     @classmethod
-    def among(cls, centers: np.ndarray, frame: Frame | None = None, before: np.ndarray | None = None) -> Search:
+    def among(cls, centers: np.ndarray, scaling: UnitScaling | None = None, before: np.ndarray | None = None) -> Search:
         """Prepare centres for a pass; what only the kernels need is worked out when they are called."""
         centers = np.ascontiguousarray(centers, dtype=np.float64)
-        return cls(centers, Frame.around(centers.min(axis=0), centers.max(axis=0)) if frame is None else frame, before)
+        return cls(
+            centers,
+            UnitScaling.around(centers.min(axis=0), centers.max(axis=0)) if scaling is None else scaling,
+            before,
+        )
 
     @cached_property
     def scoring(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
-        """What scores are made of: the centres in the frame, in single precision, turned about; what a score begins with, half the squared
+        """What scores are made of: the centres, scaled, in single precision, turned about; what a score begins with, half the squared
         length less what the centre adds to the error; the order they are taken in; the squared length; and E, infinite where scores
         say nothing. One more centre, which is infinitely far, fills the registers up.
         """
         k, p = self.centers.shape
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            moved = (self.centers - self.frame.shift) * self.frame.scale
+            moved = (self.centers - self.scaling.shift) * self.scaling.scale
             size = (moved**2).sum(axis=1)
             error = 2.0 * (p + 8) * 2.0**-24
             trusted = error <= MOST_ERROR and bool((size < FARTHEST**2).all())
@@ -96,17 +100,17 @@ class Search:
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """In the frame: half the distance from each centre to the next, and how far the others moved since the last pass."""
+        """Scaled: half the distance from each centre to the next, and how far the others moved since the last pass."""
         if self.before is None:
             return np.zeros(len(self.centers)), np.full(len(self.centers), np.inf)
         moves = np.sqrt(((self.centers - self.before) ** 2).sum(axis=1))
         half, drift = _half_gaps(self.centers), _largest_of_others(moves)
-        return half * (self.frame.scale * (1 - SLACK)), drift * (self.frame.scale * (1 + SLACK))
+        return half * (self.scaling.scale * (1 - SLACK)), drift * (self.scaling.scale * (1 + SLACK))
 
     @cached_property
     def dense(self) -> Ready:
         """What kernels for dense rows are given."""
-        return self.centers, *self.scoring, self.frame.shift, self.frame.scale, *self.bounds
+        return self.centers, *self.scoring, self.scaling.shift, self.scaling.scale, *self.bounds
 
     def room(self) -> tuple[np.ndarray, ...]:
         """Give kernels what they work in, for as many rows as they take at a time: arrays that a kernel makes have to be compiled too."""
@@ -118,7 +122,7 @@ class Search:
     def sparse(self) -> Ready:
         """What kernels for sparse rows are given."""
         turned, norm = np.ascontiguousarray(self.centers.T), norms(self.centers)
-        return self.centers, turned, norm, self.frame.scale, rounding_of(self.centers.shape[1]), *self.bounds
+        return self.centers, turned, norm, self.scaling.scale, rounding_of(self.centers.shape[1]), *self.bounds
 
     def of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Give for each row the number of the nearest centre, the lower one of equals, and the squared distance to it."""
@@ -148,14 +152,14 @@ class Search:
         self,
         X: np.ndarray,
         weight: np.ndarray,
-        told: Told,
+        settled: Settled,
         known: bool,
         stay: bool,
         sums: np.ndarray,
         totals: np.ndarray,
     ) -> None:
         """Do the same for dense rows that are not few and, where `totals` has a place for each cluster, add them up."""
-        settle_dense(np.ascontiguousarray(X), weight, self.dense, known, stay, told, self.room(), sums, totals)
+        settle_dense(np.ascontiguousarray(X), weight, self.dense, known, stay, settled, self.room(), sums, totals)
 
     def _settle_few(self, X: np.ndarray, labels: np.ndarray, square: np.ndarray, stay: bool) -> None:
         """Do it by NumPy, without bounds."""
@@ -186,11 +190,11 @@ def _largest_of_others(moves: np.ndarray) -> np.ndarray:
 
 @kernel
 def settle_sparse(
-    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, ready: Ready, known: bool, stay: bool, settled: Settled
 ) -> None:
     """Settle sparse rows; what rounding can do to their distances, `share` of both lengths, is counted against the bounds."""
     centers, turned, norm, scale, share, half, drift = ready
-    labels, lower, square = told
+    labels, lower, square = settled
     farthest, found = norm.max(), np.empty(len(centers))
     larger = scale * scale * ((1.0 + SLACK) * (1.0 + SLACK))
     for i in range(len(labels)):

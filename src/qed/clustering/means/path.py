@@ -164,8 +164,8 @@ def kmeans_path(
     free = numbers * (p + 1.0)
     silhouette = np.array([_silhouette(rows, model, share) / weight for share, model in zip(shares, models)])
     aic, bic = 2 * free - 2 * likelihood, free * np.log(weight) - 2 * likelihood
-    told = _proven(models, inertia, rounding_of(p + problem.summary.count))
-    return KMeansPath(numbers, tuple(models), inertia, silhouette, aic, bic, told)
+    claims = _proven(models, inertia, rounding_of(p + problem.summary.count))
+    return KMeansPath(numbers, tuple(models), inertia, silhouette, aic, bic, claims)
 
 
 def _proven(models: list[KMeans], inertia: np.ndarray, rounding: float) -> Certificate:

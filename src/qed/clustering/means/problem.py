@@ -20,7 +20,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.clustering.means.assignment import Assignment
 from qed.clustering.means.distances import rounding_of
-from qed.clustering.means.nearest import Frame, Search
+from qed.clustering.means.nearest import Search, UnitScaling
 from qed.stats.moments import Moments
 
 
@@ -51,8 +51,8 @@ class ClusterProblem(RowsProblem):
         return float(self.summary.variance.mean())
 
     @cached_property
-    def frame(self) -> Frame:
-        return Frame.around(self.summary.low, self.summary.high)
+    def scaling(self) -> UnitScaling:
+        return UnitScaling.around(self.summary.low, self.summary.high)
 
     def rounding(self, found: Assignment) -> float:
         """Bound what rounding can do to the difference of two squared distances of a row from centres that have rows."""
@@ -82,7 +82,7 @@ class ClusterProblem(RowsProblem):
             search = None
             # A cluster would have to be sent them.
             if before is None and hint is not None and self.rows.in_memory and _are_labels(hint, k, count):
-                search, before = Search.among(centers, self.frame, centers), hint
+                search, before = Search.among(centers, self.scaling, centers), hint
             self._last = self.rows.fold(Found.of, centers, before, search)
         assert self._last is not None
         return self._last

@@ -1,6 +1,6 @@
 r"""Kernels that settle dense rows: the nearest centre of each, by bounds, by scores in single precision, or by differences.
 
-Rows that their bounds do not keep are brought into the frame, as many as fill the registers, and meet the centres there
+Rows that their bounds do not keep are scaled, as many as fill the registers, and meet the centres there
 (:mod:`qed.linalg.registers.lead`). What the scores do not prove is decided by differences.
 """
 
@@ -24,7 +24,7 @@ TINY = 1e-36
 
 # What kernels are given of the centres, and what they tell of every row: its label, a bound below its distance from others, its square.
 Ready = tuple[Any, ...]
-Told = tuple[np.ndarray, np.ndarray, np.ndarray]
+Settled = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @kernel
@@ -34,7 +34,7 @@ def settle_dense(
     ready: Ready,
     known: bool,
     stay: bool,
-    told: Told,
+    settled: Settled,
     room: tuple[np.ndarray, ...],
     sums: np.ndarray,
     totals: np.ndarray,
@@ -43,9 +43,9 @@ def settle_dense(
     step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
     for start in range(0, len(X), step):
         stop = min(start + step, len(X))
-        settle_chunk(X, start, stop, ready, known, stay, told, room)
+        settle_chunk(X, start, stop, ready, known, stay, settled, room)
         if totals.shape[1] > 0:
-            add_rows(X, weight, ready[0], start, stop, told, sums, totals)
+            add_rows(X, weight, ready[0], start, stop, settled, sums, totals)
 
 
 @kernel(within=True)
@@ -55,12 +55,12 @@ def add_rows(
     centers: np.ndarray,
     start: int,
     stop: int,
-    told: Told,
+    settled: Settled,
     sums: np.ndarray,
     totals: np.ndarray,
 ) -> None:
     """Add rows to their clusters, one after another."""
-    labels, square = told[0], told[2]
+    labels, square = settled[0], settled[2]
     for i in range(start, stop):
         w = weight[i] if len(weight) > 0 else 1.0
         if w == 0.0:
@@ -81,12 +81,12 @@ def settle_chunk(
     ready: Ready,
     known: bool,
     stay: bool,
-    told: Told,
+    settled: Settled,
     room: tuple[np.ndarray, ...],
 ) -> None:
     """Settle some dense rows: those that their bounds do not keep meet all centres."""
     centers, scale, half, drift = ready[0], ready[7], ready[8], ready[9]
-    labels, lower, square = told
+    labels, lower, square = settled
     waiting, count, larger = room[0], 0, scale * scale * ((1.0 + SLACK) * (1.0 + SLACK))
     for i in range(start, stop):
         stays = False
@@ -100,7 +100,7 @@ def settle_chunk(
             waiting[count] = i
             count += 1
         if count == len(waiting) or (count > 0 and i + 1 == stop):
-            meet(X, waiting[:count], ready, known, stay, told, room)
+            meet(X, waiting[:count], ready, known, stay, settled, room)
             count = 0
 
 
@@ -111,7 +111,7 @@ def meet(
     ready: Ready,
     known: bool,
     stay: bool,
-    told: Told,
+    settled: Settled,
     room: tuple[np.ndarray, ...],
 ) -> None:
     """Settle as many rows as fill the registers, or fewer, among all centres."""
@@ -119,14 +119,14 @@ def meet(
     batch, length, best, second, found = room[1], room[2], room[3], room[4], room[5]
     pack(X, rows, shift, scale, batch, length)
     lead(batch, small, lowered, order, len(order), best, second, found)
-    decide(X, ready, rows, (length, best, second, found), known, stay, told)
+    decide(X, ready, rows, (length, best, second, found), known, stay, settled)
 
 
 @kernel(within=True, fastmath={"reassoc", "nsz", "contract"})
 def pack(
     X: np.ndarray, rows: np.ndarray, shift: np.ndarray, scale: float, batch: np.ndarray, length: np.ndarray
 ) -> None:
-    """Copy some rows into the columns of the frame, and give their squared lengths there."""
+    """Copy some rows into the columns of the batch, scaled, and give their squared lengths there."""
     for q in range(len(rows)):
         x = X[rows[q]]
         for j in range(len(x)):
@@ -147,11 +147,11 @@ def decide(
     scored: tuple[np.ndarray, ...],
     known: bool,
     stay: bool,
-    told: Told,
+    settled: Settled,
 ) -> None:
     """Take the nearest centre from the scores where they prove it, else from distances by differences."""
     centers, size, error, scale = ready[0], ready[4], ready[5], ready[7]
-    labels, lower, square = told
+    labels, lower, square = settled
     length, best, second, found = scored
     for q in range(len(rows)):
         i, c = rows[q], found[q]

@@ -26,9 +26,9 @@ from qed.base.attributes import booleans, floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import PROGRESS, no_effect, takes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, numbers, random_state
 from qed.base.models.proof import restated
-from qed.base.models.ways import PROGRESS, takes, way
 from qed.base.numbers import EPS
 from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Halt, Reason, Rule, Step
@@ -52,7 +52,7 @@ from qed.clustering.mixtures.shares import Held
 from qed.clustering.mixtures.starting import WAYS, Beginning
 
 
-@takes("warm_start", "verbose", verbose_interval=way(integer(1), 10, PROGRESS))
+@takes("warm_start", "verbose", verbose_interval=no_effect(integer(1), 10, PROGRESS))
 class GaussianMixture(MixtureDensity, Iterative):
     """A mixture of normal distributions, found by EM.
 

@@ -19,7 +19,7 @@ import numpy as np
 from qed.base.errors import ParameterError
 from qed.base.models.checks import check_rows
 from qed.base.random import Seed
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 from qed.clustering.mixtures.mixture import Mixture
 from qed.clustering.mixtures.model import GaussianMixture
 from qed.clustering.mixtures.problem import MixtureProblem
@@ -29,7 +29,7 @@ CRITERIA = ("bic", "aic")
 
 
 @dataclass(frozen=True, repr=False)
-class MixturePath(Told):
+class MixturePath(ShownAsText):
     """Mixtures by the number of their components.
 
     Attributes

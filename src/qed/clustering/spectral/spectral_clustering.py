@@ -25,10 +25,10 @@ import numpy as np
 from qed.base.attributes import floats, integers, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, ParameterError, level_of_user
+from qed.base.models.no_effect import CLOSED, no_effect, one_of, takes
 from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.roles import Clusterer
-from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block, copied, is_sparse, values_apart
@@ -50,7 +50,7 @@ FADED = 1e-3
     "n_jobs",
     "verbose",
     eigen_solver=one_of("arpack", "lobpcg", "amg", instead="eigenvectors are proven, however they were found"),
-    eigen_tol=way(number(0) | choice("auto"), "auto", CLOSED),
+    eigen_tol=no_effect(number(0) | choice("auto"), "auto", CLOSED),
 )
 class SpectralClustering(Clusterer):
     """Clusters by cuts of a graph of similarities.
@@ -283,12 +283,12 @@ class SpectralClustering(Clusterer):
             )
         near = self._similar(block.X)
         degree = np.asarray(near.sum(axis=1)).ravel()
-        told = np.abs(1 - self.eigenvalues_) > FADED
-        stretch = np.where(told, 1 - self.eigenvalues_, 1.0)
+        clear = np.abs(1 - self.eigenvalues_) > FADED
+        stretch = np.where(clear, 1 - self.eigenvalues_, 1.0)
         found = np.asarray(near @ self.embedding_) / np.where(degree > 0, degree, 1.0)[:, None] / stretch
-        centers = self.cluster_centers_[:, told]
+        centers = self.cluster_centers_[:, clear]
         filled = np.bincount(self.labels_, minlength=len(centers)) > 0
-        away = ((found[:, None, told] - centers) ** 2).sum(axis=2)
+        away = ((found[:, None, clear] - centers) ** 2).sum(axis=2)
         labels = np.where(filled, away, np.inf).argmin(axis=1).astype(np.int32)
         if (alone := np.flatnonzero(degree <= 0)).size:
             labels[alone] = self._nearest_labels(block.X[alone])

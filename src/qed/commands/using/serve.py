@@ -104,7 +104,7 @@ class Served:
         check_asked(self.model, proba=proba, interval=level)
         table = self._table(rows)
         looked = Strange()
-        looked.look(self.model, table)
+        looked.add_rows(self.model, table)
         wanted = columns_of(self.model, table.column_names, "the request")
         found = answered(self.model, table, wanted, proba=proba, interval=level, keep=())
         answers = {name: found.column(name).to_pylist() for name in found.column_names}

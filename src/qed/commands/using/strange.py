@@ -32,7 +32,7 @@ class Strange:
     far: dict[str, int] = field(default_factory=dict)  # rows with a number that is far out
     filled: list[str] = field(default_factory=list)  # columns that are not there, and taken as missing
 
-    def look(self, model: Any, table: pa.Table) -> None:
+    def add_rows(self, model: Any, table: pa.Table) -> None:
         """Look at some more rows, as they are given to a model."""
         self.rows += table.num_rows
         inner = getattr(model, "estimator_", getattr(model, "best_estimator_", model))

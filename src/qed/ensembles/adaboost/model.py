@@ -172,10 +172,10 @@ class AdaBoost(Iterative):
         if found is not None:
             return found  # type: ignore[no-any-return]
         made = seeded(self.estimator_, seed, "member", number_of)
-        made = fitted(made, *self._seen(problem, made, weight, seed, number_of))
+        made = fitted(made, *self._rows_of(problem, made, weight, seed, number_of))
         return made, self._said(made, problem)
 
-    def _seen(
+    def _rows_of(
         self, problem: MemberProblem, made: Member, weight: np.ndarray, seed: int, number_of: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Give what the member of a round is fitted to: the rows and their weights, or rows drawn by them."""
@@ -279,7 +279,7 @@ class AdaBoost(Iterative):
             proof = None
             if problem.again or budget >= price or not lean:
                 budget -= price
-                seen = self._seen(problem, made, weight, self.seed_, number_of)
+                seen = self._rows_of(problem, made, weight, self.seed_, number_of)
                 proof = proof_of(made, *seen, again=problem.again or lean)
             yield said, replace(judged, weight=judged.weight.sum()), proof
             weight = judged.weight

@@ -11,18 +11,18 @@ from qed.base.attributes import floats, maybe, size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.composed import Member, refuse_other_kinds
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.ensembles.bagging.model import BAGGING_PARAMETERS, BAGGING_WAYS, Bagging
+from qed.ensembles.bagging.model import BAGGING_NO_EFFECT, BAGGING_PARAMETERS, Bagging
 from qed.ensembles.problem import MemberClasses
 from qed.trees.classifier import DecisionTreeClassifier
 
 
-@takes(**BAGGING_WAYS)
+@takes(**BAGGING_NO_EFFECT)
 class BaggingClassifier(Classifier, Bagging):
     """Classes by the mean of the probabilities, or the votes, of members fitted to rows drawn by lot.
 

@@ -24,11 +24,11 @@ from qed.base.engine import work
 from qed.base.errors import ParameterError
 from qed.base.models.composed import Member, member, takes_missing, takes_sparse
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import NO_EFFECT, with_default
 from qed.base.models.out_of_bag import means, search_out_of_bag, warn_of_unjudged
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import WAYS, with_default
 from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.rows import Rows
 from qed.ensembles.members import failing_claims, fitted, names_of, proof_of, seeded, times_of
@@ -56,10 +56,10 @@ BAGGING_PARAMETERS: Mapping[str, Parameter] = {
     "oob_score": boolean(),
     "random_state": random_state(),
 }
-BAGGING_WAYS = {
+BAGGING_NO_EFFECT = {
     "n_jobs": with_default("n_jobs", None),
     "verbose": with_default("verbose", 0),
-    "warm_start": WAYS["warm_start"],
+    "warm_start": NO_EFFECT["warm_start"],
 }
 
 
@@ -150,7 +150,7 @@ class Bagging(Estimator):
             return problem.drawn(count, problem.weights, self.seed_, "rows", which)
         return problem.chosen(count, self.seed_, "rows", which)
 
-    def _seen(
+    def _rows_of(
         self, problem: MemberProblem, made: Member, which: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Give what a member was fitted to: its rows and columns, their targets, and how often each was drawn."""
@@ -164,7 +164,7 @@ class Bagging(Estimator):
 
     def _fitted(self, problem: MemberProblem, which: int) -> Member:
         made = seeded(self.estimator_, self.seed_, "member", which)
-        return fitted(made, *self._seen(problem, made, which))
+        return fitted(made, *self._rows_of(problem, made, which))
 
     def _mean(self, X: np.ndarray) -> np.ndarray:
         total = self._answers(self.estimators_[0], self._part(X, 0))
@@ -222,7 +222,7 @@ class Bagging(Estimator):
     def _prove(self, problem: Any) -> list[Claim]:
         names, proofs = names_of(self.estimators_), list[tuple[str, Certificate | None]]()
         for which, made in enumerate(self.estimators_):
-            seen = self._seen(problem, made, which) if problem.again else (problem.X, problem.y, None)
+            seen = self._rows_of(problem, made, which) if problem.again else (problem.X, problem.y, None)
             proofs.append((names[which], proof_of(made, *seen, again=problem.again)))
         return failing_claims(proofs, len(proofs))
 

@@ -9,19 +9,19 @@ import numpy as np
 
 from qed.base.attributes import floats, maybe
 from qed.base.models.composed import Member, refuse_other_kinds
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.ensembles.bagging.model import BAGGING_PARAMETERS, BAGGING_WAYS, Bagging
+from qed.ensembles.bagging.model import BAGGING_NO_EFFECT, BAGGING_PARAMETERS, Bagging
 from qed.ensembles.problem import MemberProblem
 from qed.selection.metrics.regression import r2_score
 from qed.trees.regressor import DecisionTreeRegressor
 
 
-@takes(**BAGGING_WAYS)
+@takes(**BAGGING_NO_EFFECT)
 class BaggingRegressor(Regressor, Bagging):
     """Numbers by the mean of members fitted to rows drawn by lot.
 

@@ -10,21 +10,21 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.composed import Member, Named, refuse_other_kinds
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.regression import LogisticRegression
 from qed.ensembles.bagging.classifier import shares
 from qed.ensembles.problem import MemberClasses
-from qed.ensembles.stacking.model import STACKING_PARAMETERS, STACKING_WAYS, Stacking
+from qed.ensembles.stacking.model import STACKING_NO_EFFECT, STACKING_PARAMETERS, Stacking
 from qed.selection.splitting.splits import Splitting
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
 
-@takes(**STACKING_WAYS)
+@takes(**STACKING_NO_EFFECT)
 class StackingClassifier(Classifier, Stacking):
     """Classes by a classifier that learns from what others say of rows they have not seen.
 
@@ -106,7 +106,7 @@ class StackingClassifier(Classifier, Stacking):
             raise ParameterError(f"Underlying estimator {name} does not implement the method {self.stack_method}.")
         return found
 
-    def _told(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
+    def _answers_of(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
         if method == "predict_proba":
             found = shares(one, X, len(self.classes_))
             # The chances of two classes add up to one: one of them says all.

@@ -25,9 +25,9 @@ from qed.base.certificate import Claim
 from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.composed import Member, composed, member
+from qed.base.models.no_effect import with_default
 from qed.base.models.parameters import Parameter, anything, boolean
 from qed.base.models.roles import Transformer
-from qed.base.models.ways import with_default
 from qed.base.sources.block import Block, is_sparse
 from qed.ensembles.members import fitted, proof_of, seeded
 from qed.ensembles.problem import MemberProblem
@@ -41,7 +41,7 @@ STACKING_PARAMETERS: Mapping[str, Parameter] = {
     "cv": anything("a number of folds, a splitter, splits, or 'prefit'"),
     "passthrough": boolean(),
 }
-STACKING_WAYS = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", 0)}
+STACKING_NO_EFFECT = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", 0)}
 
 
 class Stacking(Together, Transformer):
@@ -64,7 +64,7 @@ class Stacking(Together, Transformer):
         """Say which method of a member tells what it thinks."""
 
     @abstractmethod
-    def _told(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
+    def _answers_of(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
         """Give the columns that a member tells of rows."""
 
     @property
@@ -94,10 +94,10 @@ class Stacking(Together, Transformer):
         columns = []
         for which in range(len(self.estimators_)):
             own = [part for (place, _), part in zip(jobs, parts) if place == which]
-            told = np.empty((len(problem), own[0].shape[1]))
+            answers = np.empty((len(problem), own[0].shape[1]))
             for (_, fold), part in zip(jobs, own):
-                told[folds == fold] = part
-            columns.append(told)
+                answers[folds == fold] = part
+            columns.append(answers)
         return self._beside(problem.X, columns)
 
     def _held_out(self, problem: MemberProblem, which: int, out: np.ndarray) -> np.ndarray:
@@ -105,7 +105,7 @@ class Stacking(Together, Transformer):
         train = np.flatnonzero(~out)
         weight = None if problem.weight is None else problem.weight[train]
         made = fitted(fresh(self.estimators_[which]), problem.X[train], problem.target[train], weight)
-        return self._told(made, self.stack_method_[which], problem.X[np.flatnonzero(out)])
+        return self._answers_of(made, self.stack_method_[which], problem.X[np.flatnonzero(out)])
 
     def _folds(self, problem: MemberProblem) -> np.ndarray:
         """Give the fold that holds out each row."""
@@ -132,7 +132,7 @@ class Stacking(Together, Transformer):
 
     def _columns(self, X: np.ndarray) -> Iterator[np.ndarray]:
         for one, method in zip(self.estimators_, self.stack_method_):
-            yield self._told(one, method, X)
+            yield self._answers_of(one, method, X)
 
     def _table(self, X: np.ndarray) -> np.ndarray:
         return self._beside(X, list(self._columns(X)))

@@ -8,18 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.models.composed import Member, Named, refuse_other_kinds
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.ensembles.problem import MemberProblem
-from qed.ensembles.stacking.model import STACKING_PARAMETERS, STACKING_WAYS, Stacking
+from qed.ensembles.stacking.model import STACKING_NO_EFFECT, STACKING_PARAMETERS, Stacking
 from qed.regression.linear.ridge import Ridge
 from qed.selection.splitting.splits import Splitting
 
 
-@takes(**STACKING_WAYS)
+@takes(**STACKING_NO_EFFECT)
 class StackingRegressor(Regressor, Stacking):
     """Numbers by a regressor that learns from what others say of rows they have not seen.
 
@@ -83,7 +83,7 @@ class StackingRegressor(Regressor, Stacking):
     def _method(self, name: str, one: Member) -> str:
         return "predict"
 
-    def _told(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
+    def _answers_of(self, one: Member, method: str, X: np.ndarray) -> np.ndarray:
         return np.asarray(one.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
 
     def _predict(self, block: Block) -> np.ndarray:

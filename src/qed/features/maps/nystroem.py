@@ -20,9 +20,9 @@ from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.proof import restated
-from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
 from qed.base.random import Seed
 from qed.base.sources.rows import Rows

@@ -20,9 +20,9 @@ from qed.base.attributes import size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, integer
 from qed.base.models.problem import RowsProblem
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling

@@ -20,10 +20,10 @@ from qed.base.attributes import floats, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.checks import check_rows, check_table
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows

@@ -16,11 +16,11 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
@@ -121,7 +121,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         self.data_range_ = self.data_max_ - self.data_min_
         self.scale_ = (high - low) / _divisor(statistic)
         self.min_ = low - self.data_min_ * self.scale_
-        self.n_samples_seen_ = _seen(statistic)
+        self.n_samples_seen_ = _rows_counted(statistic)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
         """Refuse: which value would be the smallest without these rows can not be known without the others.
@@ -171,7 +171,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         spread, nothing = np.where(empty, 0.0, found.high - found.low), np.zeros(empty.sum())
         low, high = self.feature_range
         return [
-            restated("n_samples_seen_", self.n_samples_seen_, _seen(found)),
+            restated("n_samples_seen_", self.n_samples_seen_, _rows_counted(found)),
             restated("data_range_", zero_where(empty, self.data_range_), spread, scale=spread),
             *(
                 restated(name, zero_where(empty, getattr(self, name))[empty], nothing)
@@ -208,7 +208,7 @@ def _is_constant(statistic: Summary) -> np.ndarray:
     return np.asarray((statistic.low >= statistic.high) | (statistic.high - statistic.low <= 4 * EPS * largest))
 
 
-def _seen(statistic: Summary) -> int | np.ndarray:
+def _rows_counted(statistic: Summary) -> int | np.ndarray:
     """Give the number of rows, or that of each column where values are missing."""
     return statistic.count - statistic.missing if statistic.missing.any() else statistic.count
 

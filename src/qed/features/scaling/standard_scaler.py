@@ -17,11 +17,11 @@ from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
+from qed.base.models.no_effect import UNTOUCHED, no_effect, takes
 from qed.base.models.parameters import boolean, choice
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.models.ways import UNTOUCHED, takes, way
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -34,7 +34,7 @@ from qed.features.stream import with_columns
 SMALLEST = TINY / EPS
 # Means and variances are right enough with an error below this, relative to the spread.
 TOLERANCE = 1e-9
-NO_COPY = way(choice(None) | boolean(), None, UNTOUCHED)
+NO_COPY = no_effect(choice(None) | boolean(), None, UNTOUCHED)
 
 
 @takes("copy")
@@ -240,8 +240,10 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             wrong = (np.abs(variance - 1) + hidden * lost)[varies]
             allowed = (TOLERANCE + np.minimum(lost, MOST_ROUNDING))[varies]
             claims.append(worst_of("scaled columns that vary have variance 1", wrong, allowed))
-            told = statistic.lost <= statistic.weight * (8 * EPS * np.abs(statistic.mean) + 2 * statistic.slip) ** 2
-            still = np.where(told | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies & there]
+            is_rounding = (
+                statistic.lost <= statistic.weight * (8 * EPS * np.abs(statistic.mean) + 2 * statistic.slip) ** 2
+            )
+            still = np.where(is_rounding | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies & there]
             claims.append(worst_of("columns that do not vary are not stretched", still, np.zeros_like(still)))
         return claims
 

@@ -19,10 +19,10 @@ from scipy.sparse import csr_array
 from qed.base.attributes import floats, names
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError, ParameterError
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, check_parameters, choice, integer, number, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.models.searching import fit_known
-from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows as rows_of

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from qed.base.errors import ParameterError
+from qed.base.models.no_effect import no_effect, one_of
 from qed.base.models.parameters import Parameter, anything, array, boolean, check_parameters, choice, integer
-from qed.base.models.ways import one_of, way
 from qed.features.tables.table import TableTransformer
 from qed.stats.terms import Cutter
 
@@ -25,7 +25,7 @@ ENGLISH = frozenset(LITTLE.split())
 AS_TEXT = "documents are text here: decode bytes first, and read files by qed.rows"
 READING = {
     "input": one_of("content", instead=AS_TEXT),
-    "encoding": way(anything("a name"), "utf-8", AS_TEXT),
+    "encoding": no_effect(anything("a name"), "utf-8", AS_TEXT),
     "decode_error": one_of("strict", "ignore", "replace", instead=AS_TEXT),
 }
 

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 
 from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, numeric_type
 from qed.base.models.problem import TableProblem
-from qed.base.models.ways import takes
 from qed.features.text.count_vectorizer import CountVectorizer
 from qed.features.text.cutting import READING
 from qed.features.text.weighing import WEIGHTS, Weighing

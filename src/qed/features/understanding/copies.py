@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from qed.features.understanding.findings import LEFT_OUT, Finding
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 # Two columns are one if a line goes through all their points, up to so much of their spread.
 EXACT = 1e-9
 MOST_COLUMNS = 1000
 
 
-def copies(view: View) -> Iterator[Finding]:
+def copies(view: TableView) -> Iterator[Finding]:
     """Find columns that are a copy of an earlier one: the same numbers but for their units, or the same categories but for their names."""
     gone: set[str] = set()
     for one, other, says in [*_lines(view), *_renamed(view)]:
@@ -21,7 +21,7 @@ def copies(view: View) -> Iterator[Finding]:
             yield Finding(one.name, LEFT_OUT, says)
 
 
-def _lines(view: View) -> Iterator[tuple[Glance, Glance, str]]:
+def _lines(view: TableView) -> Iterator[tuple[ColumnView, ColumnView, str]]:
     numbers = [one for one in view.left if one.numbers is not None][:MOST_COLUMNS]
     varied = [(one, scaled) for one in numbers if (scaled := standardised(one.numbers)) is not None]
     if len(varied) < 2:
@@ -47,7 +47,7 @@ def standardised(values: np.ndarray | None) -> np.ndarray | None:
     return np.asarray(np.where(there, (values - values[there].mean()) / spread, 0.0))
 
 
-def _line(one: Glance, other: Glance) -> str:
+def _line(one: ColumnView, other: ColumnView) -> str:
     """Say how a column follows from another along a line; nothing where it does not."""
     x, y = other.numbers, one.numbers
     assert x is not None and y is not None
@@ -94,7 +94,7 @@ def linear_words(terms: list[tuple[float, str]], offset: float, size: float, dig
     return words
 
 
-def _renamed(view: View) -> Iterator[tuple[Glance, Glance, str]]:
+def _renamed(view: TableView) -> Iterator[tuple[ColumnView, ColumnView, str]]:
     """Find categories that stand for one another."""
     categories = [one for one in view.left if one.is_category and one.repeats][:MOST_COLUMNS]
     for later, one in enumerate(categories):
@@ -104,7 +104,7 @@ def _renamed(view: View) -> Iterator[tuple[Glance, Glance, str]]:
                 yield one, other, f"{other.name} in other words: each value goes with one of {other.name}"
 
 
-def _sizes(one: Glance) -> np.ndarray:
+def _sizes(one: ColumnView) -> np.ndarray:
     """Give how often the values occur, whatever they are."""
     return np.sort(np.bincount(one.codes))
 

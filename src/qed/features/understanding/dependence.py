@@ -6,13 +6,13 @@ import numpy as np
 from scipy.linalg import qr
 
 from qed.features.understanding.copies import linear_words, standardised
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 MOST_COLUMNS, MOST_ROWS, MOST_TERMS = 200, 4000, 6
 EXACT = 1e-9
 
 
-def sums(view: View) -> Iterator[str]:
+def sums(view: TableView) -> Iterator[str]:
     """Say which columns are sums of others, and whether the target is."""
     numbers = [one for one in view.left if standardised(one.numbers) is not None][:MOST_COLUMNS]
     if len(numbers) < 2:
@@ -65,13 +65,18 @@ def _solved(matrix: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _combination(
-    matrix: np.ndarray, j: int, free: np.ndarray, numbers: list[Glance], center: np.ndarray, spread: np.ndarray
+    matrix: np.ndarray, j: int, free: np.ndarray, numbers: list[ColumnView], center: np.ndarray, spread: np.ndarray
 ) -> str:
     return _words(_solved(matrix[:, free], matrix[:, j]) * spread[j], center[j], free, numbers, center, spread)
 
 
 def _target_as_sum(
-    matrix: np.ndarray, y: np.ndarray, free: np.ndarray, numbers: list[Glance], center: np.ndarray, spread: np.ndarray
+    matrix: np.ndarray,
+    y: np.ndarray,
+    free: np.ndarray,
+    numbers: list[ColumnView],
+    center: np.ndarray,
+    spread: np.ndarray,
 ) -> str:
     if len(y) <= 2 * len(free) + 10 or y.std() == 0:
         return ""
@@ -81,7 +86,7 @@ def _target_as_sum(
 
 
 def _words(
-    slopes: np.ndarray, mean: float, free: np.ndarray, numbers: list[Glance], center: np.ndarray, spread: np.ndarray
+    slopes: np.ndarray, mean: float, free: np.ndarray, numbers: list[ColumnView], center: np.ndarray, spread: np.ndarray
 ) -> str:
     """Write a combination of columns in their own units; nothing where it has too many terms to be of use."""
     big = np.flatnonzero(np.abs(slopes) > 1e-7 * np.abs(slopes).max(initial=0.0))

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from qed.features.tables.values import moments_of
 from qed.features.understanding.findings import READ, Finding
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 CODE = re.compile(
     r"(?i)(^|[_ .-])(zip|zip_?code|post_?code|postal_?code|plz|area_?code|fips|naics|sic|icd\d*)$|[a-z]Zip$|^zip"
@@ -17,7 +17,7 @@ MOMENT = re.compile(r"(?i)(date|time|stamp|epoch|created|updated|modified|_at$|_
 FEW_VALUES = 10
 
 
-def codes(view: View) -> Iterator[Finding]:
+def codes(view: TableView) -> Iterator[Finding]:
     """Find numbers that are names of places and the like: greater means nothing."""
     for one in view.left:
         if one.is_whole and not one.is_text and CODE.search(one.name) and 2 < one.n_levels <= len(one.rows) // 2:
@@ -26,7 +26,7 @@ def codes(view: View) -> Iterator[Finding]:
             )
 
 
-def counted_dates(view: View) -> Iterator[Finding]:
+def counted_dates(view: TableView) -> Iterator[Finding]:
     """Find dates that are written as numbers: days such as 20240229, or seconds since 1970."""
     for one in view.left:
         says = "" if one.is_text or one.is_date or one.n_levels < FEW_VALUES else _moment(one)
@@ -34,7 +34,7 @@ def counted_dates(view: View) -> Iterator[Finding]:
             yield Finding(one.name, READ, says, "date")
 
 
-def _moment(one: Glance) -> str:
+def _moment(one: ColumnView) -> str:
     values = one.numbers
     if values is None or not np.isfinite(values).any():
         return ""

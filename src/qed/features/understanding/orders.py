@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from qed.features.tables.writing import is_nothing
 from qed.features.understanding.findings import READ, Finding
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 # Each place of a scale may have several names, of which a column uses one.
 SCALES = tuple(
@@ -51,7 +51,7 @@ ABOVE = re.compile(
 BELOW = re.compile(r"^(?:<=?|under|below|less than|up to)\s*\D?(\d+(?:\.\d+)?)$")
 
 
-def orders(view: View) -> Iterator[Finding]:
+def orders(view: TableView) -> Iterator[Finding]:
     """Find columns whose categories have an order."""
     for one in view.left:
         found = order_of(one)
@@ -65,7 +65,7 @@ def ordered(name: str, values: Sequence[str]) -> Finding:
     return Finding(name, READ, f"ordered categories: {' < '.join(shown)}", "ordered", tuple(values))
 
 
-def order_of(one: Glance) -> list[str]:
+def order_of(one: ColumnView) -> list[str]:
     """Give the values of a column in their order; nothing where they have none that is known.
 
     The order of a type is taken as it is. Else all values, but what stands for a missing one, have to be of one scale, or bands of numbers.
@@ -125,6 +125,6 @@ def _ends(value: str) -> tuple[float, float] | None:
     return (float(above[1]), np.inf) if above and not value.replace(".", "").isdigit() else None
 
 
-def order_asked(one: Glance, kind: str) -> list[str]:
+def order_asked(one: ColumnView, kind: str) -> list[str]:
     """Give the order that was asked for: written out, as in ``small < large``, or the one that the values have."""
     return [part.strip() for part in kind.split("<")] if "<" in kind else order_of(one)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from qed.features.understanding.findings import LEFT_OUT, Finding
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 FEW_ROWS, MANY_ROWS = 20, 50
 ROW = re.compile(
@@ -20,7 +20,7 @@ NAME = re.compile(r"(?i:^(id|uuid|guid)$|[_ .-](id|uuid|guid)$|^id[_ .-])|[a-z]I
 TIME = re.compile(r"(?i)(year|date|time|month|day|week|hour|quarter|period|epoch|age)")
 
 
-def row_numbers(view: View) -> Iterator[Finding]:
+def row_numbers(view: TableView) -> Iterator[Finding]:
     """Find columns that number the rows, and identifiers made of numbers."""
     for one in view.left:
         says = _about(one, view.n_rows)
@@ -28,7 +28,7 @@ def row_numbers(view: View) -> Iterator[Finding]:
             yield Finding(one.name, LEFT_OUT, says)
 
 
-def _about(one: Glance, n: int) -> str:
+def _about(one: ColumnView, n: int) -> str:
     called_row, called_id = bool(ROW.match(one.name)), bool(NAME.search(one.name))
     if not called_id and one.n_levels < len(one.rows):
         # Rows share values: these are no numbers of rows.

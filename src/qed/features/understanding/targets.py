@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 
 from qed.features.understanding.copies import one_to_one, standardised
 from qed.features.understanding.findings import LEFT_OUT, SUSPICIOUS, Finding
-from qed.features.understanding.glance import Glance, View
+from qed.features.understanding.views import ColumnView, TableView
 
 # How many values on either side of a cut tell how much room there is between values of the target.
 NEAR = 10
@@ -25,7 +25,7 @@ WORDS = {
 }
 
 
-def functions_of_the_target(view: View) -> Iterator[Finding]:
+def functions_of_the_target(view: TableView) -> Iterator[Finding]:
     """Find columns that are the target itself, in other units or words, or as its logarithm, its square ..."""
     if view.y is None:
         return
@@ -35,7 +35,7 @@ def functions_of_the_target(view: View) -> Iterator[Finding]:
             yield found
 
 
-def _of_numbers(one: Glance, view: View) -> Finding | None:
+def _of_numbers(one: ColumnView, view: TableView) -> Finding | None:
     x, y = one.numbers, view.y
     assert y is not None
     if one.is_category and one.repeats and _is_cut(one.codes, y):
@@ -111,7 +111,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     return 0.0 if one is None or other is None else float(one @ other / len(one))
 
 
-def _of_classes(one: Glance, view: View) -> Finding | None:
+def _of_classes(one: ColumnView, view: TableView) -> Finding | None:
     y = view.y
     assert y is not None
     classes = y.astype(np.int64)

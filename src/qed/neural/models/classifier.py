@@ -20,20 +20,20 @@ from scipy.special import expit
 
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
+from qed.base.models.no_effect import takes
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier, available_if
-from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block, is_sparse
 from qed.neural.engine.activations import softmax
 from qed.neural.engine.node import Array
-from qed.neural.models.model import MLP_WAYS, MultiLayer
+from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
 
 
-@takes("verbose", **MLP_WAYS)
+@takes("verbose", **MLP_NO_EFFECT)
 class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     """Classes by a network of dense layers, or several labels for each row by one network.
 

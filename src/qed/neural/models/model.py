@@ -20,8 +20,8 @@ from qed.base.attributes import each, floats, integers, maybe, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError, ParameterError
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import no_effect
 from qed.base.models.parameters import Parameter, boolean, check_parameters, choice, integer, number, random_state
-from qed.base.models.ways import way
 from qed.base.random import Seed, seed_of
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.changing import changing
@@ -44,8 +44,8 @@ from qed.neural.training.passes import Course
 from qed.neural.training.schedules import Schedule
 from qed.neural.training.updates import Update
 
-MLP_WAYS = {
-    "max_fun": way(integer(1), 15000, "max_iter limits the steps, each of which looks for a length of its own"),
+MLP_NO_EFFECT = {
+    "max_fun": no_effect(integer(1), 15000, "max_iter limits the steps, each of which looks for a length of its own"),
 }
 
 

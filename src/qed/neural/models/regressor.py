@@ -15,18 +15,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Regressor, available_if
-from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.sources.block import Block, is_sparse
 from qed.neural.engine.node import Array
-from qed.neural.models.model import MLP_WAYS, MultiLayer
+from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
 
 
-@takes("verbose", **MLP_WAYS)
+@takes("verbose", **MLP_NO_EFFECT)
 class MLPRegressor(Regressor, MultiLayer):
     """Numbers by a network of dense layers.
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import ParameterError
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 from qed.optim.functions.derivatives import Function
 from qed.optim.functions.sampled import Sampled, draw_pairs
 
@@ -59,7 +59,7 @@ class Witness:
 
 
 @dataclass(frozen=True, repr=False)
-class Findings(Told):
+class Findings(ShownAsText):
     """What a sample said about a property of a function. True when it found no violation, which is no proof.
 
     Attributes

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.random import generator, seed_of
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 from qed.optim.functions.derivatives import STEPS, as_point, jacobian
 
 NEIGHBOURS = 16
 
 
 @dataclass(frozen=True, repr=False)
-class CriticalPoint(Told):
+class CriticalPoint(ShownAsText):
     """What was found at a point.
 
     Attributes

@@ -38,7 +38,7 @@ class SumOfSquares(Objective):
 
     def __init__(self, scale: Any = 1.0) -> None:
         self.scale = scale
-        self._seen: dict[bytes, Tangent] = {}
+        self._tangents: dict[bytes, Tangent] = {}
         super().__init__(lambda w: self.tangent(w).cost, lambda w: self.tangent(w).gradient, self._hessian)
 
     @abstractmethod
@@ -61,11 +61,11 @@ class SumOfSquares(Objective):
     def tangent(self, point: np.ndarray) -> Tangent:
         """Give the tangent plane at a point; the last few are remembered."""
         key = point.tobytes()
-        found = self._seen.get(key)
+        found = self._tangents.get(key)
         if found is None:
-            found = self._seen[key] = self._tangent(point)
-            if len(self._seen) > REMEMBERED:
-                del self._seen[next(iter(self._seen))]
+            found = self._tangents[key] = self._tangent(point)
+            if len(self._tangents) > REMEMBERED:
+                del self._tangents[next(iter(self._tangents))]
         return found
 
     @property

@@ -101,9 +101,9 @@ class SparseChosen:
 
     def _take(self, places: np.ndarray) -> None:
         self._places, self._matrix = places, self._columns.matrix[:, places]
-        self._seen, self._own = self._columns, places
+        self._scaled, self._own = self._columns, places
         if self._root is not None:
-            self._seen, self._own = (
+            self._scaled, self._own = (
                 SparseColumns(self._matrix, self._root, centered=self._centered),
                 np.arange(len(places)),
             )
@@ -120,13 +120,13 @@ class SparseChosen:
         return self._products(0)
 
     def _products(self, first: int) -> np.ndarray:
-        seen, new = self._seen, self._own[first:]
-        matrix = self._matrix if self._root is None else seen.matrix
-        found = (matrix.T @ seen.matrix[:, new]).toarray()
-        found -= float(seen.root @ seen.root) * np.outer(seen.center[self._own], seen.center[new])
+        scaled, new = self._scaled, self._own[first:]
+        matrix = self._matrix if self._root is None else scaled.matrix
+        found = (matrix.T @ scaled.matrix[:, new]).toarray()
+        found -= float(scaled.root @ scaled.root) * np.outer(scaled.center[self._own], scaled.center[new])
         # On the diagonal are squared lengths, which are known more precisely than as a difference.
         place = np.arange(len(new))
-        found[first + place, place] = seen.length[new] ** 2
+        found[first + place, place] = scaled.length[new] ** 2
         return np.asarray(found)
 
     def correlate(self, vector: np.ndarray) -> np.ndarray:

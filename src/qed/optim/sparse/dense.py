@@ -62,13 +62,13 @@ class DenseColumns:
     def _lay_out(self, X: np.ndarray | None, part: slice, centered: bool, change: bool) -> None:
         lines, mean, length = self.lines[part], self.mean[part], self.length[part]
         if X is not None and X.flags.c_contiguous:
-            turn_and_look(X, part.start, lines, self.root, centered, change, mean, length)
+            turn_and_center(X, part.start, lines, self.root, centered, change, mean, length)
             return
         for first in range(0, len(lines), PANEL):
             few = slice(first, first + PANEL)
             if X is not None:
                 lines[few] = X[:, part][:, few].T
-            look(lines[few], self.root, centered, change, mean[few], length[few])
+            center_lines(lines[few], self.root, centered, change, mean[few], length[few])
 
     def correlate(self, vector: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
         """Give the products of all columns, or of those at `places`, with a vector; the same for any number of threads."""
@@ -127,7 +127,7 @@ class PlainColumns:
         if self.X.flags.c_contiguous:
             measure(self.X, part.start, self.root, centered, mean, length)
         else:
-            look(self.X.T[part], self.root, centered, False, mean, length)
+            center_lines(self.X.T[part], self.root, centered, False, mean, length)
 
     def correlate(self, vector: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
         """Give the products of all columns, or of those at `places`, with a vector; the same for any number of threads."""
@@ -167,7 +167,7 @@ class DenseChosen:
 
     def __init__(self, columns: DenseColumns | PlainColumns) -> None:
         self._columns = columns
-        self._rows = self._seen = np.empty((0, len(columns.root)))
+        self._rows = self._centred_rows = np.empty((0, len(columns.root)))
         self._count = 0
         self._root: np.ndarray | None = None
         self._centered = False
@@ -179,11 +179,11 @@ class DenseChosen:
             # Memory that nobody has written to costs nothing; to move what is there does.
             most = min(MORE_ROOM * last, len(self._columns.length))
             self._rows = _with_room(self._rows, first, most)
-            self._seen = self._rows if self._root is None else _with_room(self._seen, first, most)
+            self._centred_rows = self._rows if self._root is None else _with_room(self._centred_rows, first, most)
         self._columns.write(places, self._rows[first:last])
         self._count = last
         self._see(first, last)
-        old, new = self._seen[:first], self._seen[first:last]
+        old, new = self._centred_rows[:first], self._centred_rows[first:last]
         # Products of new columns with each other are symmetric, and cost half as much by themselves.
         np.matmul(old, new.T, out=products[:first])
         np.matmul(new, new.T, out=products[first:])
@@ -191,7 +191,7 @@ class DenseChosen:
     def weigh(self, weight: np.ndarray, *, centered: bool) -> np.ndarray:
         """Count every row so many times from now on, with columns centred anew or not, and give all products."""
         if self._root is None:
-            self._seen = np.empty_like(self._rows)
+            self._centred_rows = np.empty_like(self._rows)
         self._root, self._centered = np.sqrt(weight), centered
         out = np.empty((self._count, self._count))
         for task in (self._see_some, self._multiply_some):
@@ -206,16 +206,16 @@ class DenseChosen:
 
     def _multiply_some(self, some: slice, out: np.ndarray) -> None:
         """Fill the products of some columns with each other and with those before them."""
-        own, before = self._seen[some], slice(0, some.start)
+        own, before = self._centred_rows[some], slice(0, some.start)
         np.matmul(own, own.T, out=out[some, some])
-        np.matmul(own, self._seen[before].T, out=out[some, before])
+        np.matmul(own, self._centred_rows[before].T, out=out[some, before])
         out[before, some] = out[some, before].T
 
     def _see(self, first: int, last: int) -> None:
         if self._root is not None:
-            self._seen[first:last] = self._rows[first:last]
+            self._centred_rows[first:last] = self._rows[first:last]
             mean, length = np.empty((2, last - first))
-            look(self._seen[first:last], self._root, self._centered, True, mean, length)
+            center_lines(self._centred_rows[first:last], self._root, self._centered, True, mean, length)
 
     def correlate(self, vector: np.ndarray) -> np.ndarray:
         """Give the products of the columns with a vector."""
@@ -225,7 +225,7 @@ class DenseChosen:
         """Keep some of the columns only."""
         self._rows[: len(kept)] = self._rows[kept]
         if self._root is not None:
-            self._seen[: len(kept)] = self._seen[kept]
+            self._centred_rows[: len(kept)] = self._centred_rows[kept]
         self._count = len(kept)
 
     def subtract(self, vector: np.ndarray, coef: np.ndarray) -> None:
@@ -312,7 +312,7 @@ def pick(X: np.ndarray, places: np.ndarray, center: np.ndarray, root: np.ndarray
 
 
 @kernel(fastmath=FAST)
-def look(
+def center_lines(
     lines: np.ndarray, root: np.ndarray, centered: bool, change: bool, mean: np.ndarray, length: np.ndarray
 ) -> None:
     """Find mean and length of every line, centred and multiplied by the roots of the weights; if `change`, write that back."""
@@ -340,7 +340,7 @@ def look(
 
 
 @kernel(fastmath=FAST)
-def turn_and_look(
+def turn_and_center(
     X: np.ndarray,
     start: int,
     lines: np.ndarray,
@@ -355,4 +355,4 @@ def turn_and_look(
     for first in range(0, len(lines), PANEL):
         few = slice(first, min(first + PANEL, len(lines)))
         pick(X, np.arange(start + few.start, start + few.stop), nothing, all_alike, lines[few])
-        look(lines[few], root, centered, change, mean[few], length[few])
+        center_lines(lines[few], root, centered, change, mean[few], length[few])

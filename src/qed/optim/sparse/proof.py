@@ -52,8 +52,8 @@ def prove(
     bends = np.column_stack([fit.curvature(here) for here in places])
     size = np.linalg.norm((np.abs(pulls) + bends * reach) / columns.root[:, None], axis=0)
     noises = ROUNDING * np.outer(size, columns.length)
-    told = zip(places, pulls.T, penalties, coefs, correlations.T, reach.T, noises)
-    return np.array([_gap(fit, *one) for one in told]).T
+    arguments = zip(places, pulls.T, penalties, coefs, correlations.T, reach.T, noises)
+    return np.array([_gap(fit, *one) for one in arguments]).T
 
 
 def _gap(

@@ -89,7 +89,7 @@ class Solved(NamedTuple):
     alpha: np.ndarray  # of shape (sides, n)
 
 
-class _Place(NamedTuple):
+class _Point(NamedTuple):
     w: np.ndarray
     b: float
     xi: np.ndarray
@@ -100,20 +100,20 @@ class _Place(NamedTuple):
 
 def solved(pieces: Pieces, tol: float) -> Solved:
     """Solve until the gap is a small part of the tolerance, or nothing gets better."""
-    place = _inside(pieces)
-    best = Solved(place.w, place.b, pieces.primal(place.w, place.b), *pieces.bound(place.alpha), place.alpha)
+    point = _inside(pieces)
+    best = Solved(point.w, point.b, pieces.primal(point.w, point.b), *pieces.bound(point.alpha), point.alpha)
     idle = 0
     for _ in range(MOST):
         with np.errstate(all="ignore"):
-            moved = _newton(pieces, place)
+            moved = _newton(pieces, point)
         if moved is None:
             break
-        place, before = moved, best.primal - best.dual
-        primal, (dual, rounding) = pieces.primal(place.w, place.b), pieces.bound(place.alpha)
+        point, before = moved, best.primal - best.dual
+        primal, (dual, rounding) = pieces.primal(point.w, point.b), pieces.bound(point.alpha)
         if primal < best.primal:
-            best = best._replace(w=place.w, b=place.b, primal=primal)
+            best = best._replace(w=point.w, b=point.b, primal=primal)
         if dual > best.dual:
-            best = best._replace(dual=dual, rounding=rounding, alpha=place.alpha)
+            best = best._replace(dual=dual, rounding=rounding, alpha=point.alpha)
         gap = best.primal - best.dual
         idle = 0 if gap < 0.9 * before else idle + 1
         if gap <= AIM * tol * best.primal or idle >= PATIENCE:
@@ -121,7 +121,7 @@ def solved(pieces: Pieces, tol: float) -> Solved:
     return best
 
 
-def _inside(pieces: Pieces) -> _Place:
+def _inside(pieces: Pieces) -> _Point:
     """Begin with no slope and the constant that the level gives, half of all costs as multipliers, and room for all."""
     w, b, alpha = np.zeros(pieces.X.shape[1]), 0.0, pieces.inside(pieces.cost / 2)
     u = pieces.excess(w, b)
@@ -132,13 +132,13 @@ def _inside(pieces: Pieces) -> _Place:
         z = np.maximum(xi - u, 0.0) + room
     else:
         xi, z = np.maximum(u, 0.0) + room, np.maximum(-u, 0.0) + room
-    return _Place(w, b, xi, z, alpha, u - xi + z)
+    return _Point(w, b, xi, z, alpha, u - xi + z)
 
 
-def _newton(pieces: Pieces, place: _Place) -> _Place | None:
+def _newton(pieces: Pieces, point: _Point) -> _Point | None:
     """Make one predictor-corrector step."""
     cost, sign, squared = pieces.cost, pieces.sign, pieces.squared
-    w, b, xi, z, alpha, missed = place
+    w, b, xi, z, alpha, missed = point
     beta = cost - alpha
     stiff = z / alpha + (1 / (2 * cost) if squared else xi / beta)
     theta = 1 / stiff
@@ -187,7 +187,7 @@ def _newton(pieces: Pieces, place: _Place) -> _Place | None:
     if not squared:
         alpha = np.minimum(alpha, cost * (1 - 2.0**-53))
     z = np.maximum(z + length * dz, np.finfo(float).tiny)
-    return _Place(w + length * dw, b + length * db, xi, z, alpha, (1 - length) * missed)
+    return _Point(w + length * dw, b + length * db, xi, z, alpha, (1 - length) * missed)
 
 
 class _Factor:

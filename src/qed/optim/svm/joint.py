@@ -67,7 +67,7 @@ class JointProblem(LinearProblem):
         return points[0, :-1].reshape(self.classes, -1)
 
 
-class _Seen(NamedTuple):
+class _Margins(NamedTuple):
     """A block at some planes; the second axis is that of classes."""
 
     X: Any
@@ -77,14 +77,14 @@ class _Seen(NamedTuple):
     share: np.ndarray
 
 
-def _seen(block: Block, problem: JointProblem, points: np.ndarray, corner: float) -> _Seen:
+def _margins_of(block: Block, problem: JointProblem, points: np.ndarray, corner: float) -> _Margins:
     X, planes = dense_if_small(block.X).astype(np.float64, copy=False), problem.planes(points)
     codes = np.asarray(block.y, dtype=np.intp)
     cost = problem.C * block.weights * problem.factors[codes]
     score = np.asarray(X @ planes[:, :-1].T) + problem.one * planes[:, -1]
     own = codes[:, None] == np.arange(problem.classes)
     margin = np.where(own, 0.0, 1.0 + score - score[np.arange(len(codes)), codes][:, None])
-    return _Seen(X, own, cost, margin, shares(margin / corner))
+    return _Margins(X, own, cost, margin, shares(margin / corner))
 
 
 def shares(values: np.ndarray) -> np.ndarray:
@@ -102,22 +102,22 @@ def shares(values: np.ndarray) -> np.ndarray:
 
 
 def _collect(block: Block, problem: JointProblem, points: np.ndarray, corner: float) -> HingeSums:
-    seen = _seen(block, problem, points, corner)
-    squares = corner / 2 * (seen.share**2).sum(axis=1)
-    linear = seen.cost @ (1 - seen.share[seen.own])
+    margins = _margins_of(block, problem, points, corner)
+    squares = corner / 2 * (margins.share**2).sum(axis=1)
+    linear = margins.cost @ (1 - margins.share[margins.own])
     m = len(problem.spread)
     curve = np.zeros((1, m + 1, m + 1) if m <= MOST_COLUMNS else (1, 0, 0))
     if curve.size:
-        for one, other, part in _bends(seen, problem, corner):
+        for one, other, part in _bends(margins, problem, corner):
             curve[0, one, other], curve[0, other, one] = part, part.T
     slope = np.zeros((1, 2, m + 1))
-    slope[0, 0] = _pulled(seen, problem, _multipliers_of(seen))[0]
+    slope[0, 0] = _pulled(margins, problem, _multipliers_of(margins))[0]
     nothing = np.zeros(1)
     return HingeSums(
-        np.array([seen.cost @ seen.margin.max(axis=1)]),
-        np.array([seen.cost @ ((seen.share * seen.margin).sum(axis=1) - squares)]),
+        np.array([margins.cost @ margins.margin.max(axis=1)]),
+        np.array([margins.cost @ ((margins.share * margins.margin).sum(axis=1) - squares)]),
         np.array([[linear, 0.0]]),
-        np.array([[seen.cost @ squares, 0.0]]),
+        np.array([[margins.cost @ squares, 0.0]]),
         slope,
         curve,
         nothing,
@@ -125,25 +125,25 @@ def _collect(block: Block, problem: JointProblem, points: np.ndarray, corner: fl
     )
 
 
-def _multipliers_of(seen: _Seen) -> np.ndarray:
-    return seen.cost[:, None] * (seen.own - seen.share)
+def _multipliers_of(margins: _Margins) -> np.ndarray:
+    return margins.cost[:, None] * (margins.own - margins.share)
 
 
 def _multipliers(block: Block, problem: JointProblem, points: np.ndarray, corner: float) -> np.ndarray:
-    return _multipliers_of(_seen(block, problem, points, corner))
+    return _multipliers_of(_margins_of(block, problem, points, corner))
 
 
-def _pulled(seen: _Seen, problem: JointProblem, amounts: np.ndarray) -> np.ndarray:
+def _pulled(margins: _Margins, problem: JointProblem, amounts: np.ndarray) -> np.ndarray:
     """Add up the rows times their amounts for each class, as a point."""
-    planes = np.column_stack([np.asarray(seen.X.T @ amounts).T, problem.one * amounts.sum(axis=0)])
+    planes = np.column_stack([np.asarray(margins.X.T @ amounts).T, problem.one * amounts.sum(axis=0)])
     return np.append(planes, 0.0)[None]
 
 
-def _bends(seen: _Seen, problem: JointProblem, corner: float) -> Iterator[tuple[slice, slice, np.ndarray]]:
+def _bends(margins: _Margins, problem: JointProblem, corner: float) -> Iterator[tuple[slice, slice, np.ndarray]]:
     """Give the places of pairs of classes in a point, and the second derivative there: of rows that lie between both."""
-    between = np.flatnonzero((seen.share > 0).sum(axis=1) > 1)
-    X, inside = seen.X[between], seen.share[between] > 0
-    weight, several = seen.cost[between] / corner, inside.sum(axis=1)
+    between = np.flatnonzero((margins.share > 0).sum(axis=1) > 1)
+    X, inside = margins.X[between], margins.share[between] > 0
+    weight, several = margins.cost[between] / corner, inside.sum(axis=1)
     width = X.shape[1] + 1
     for k, other in combinations_with_replacement(range(problem.classes), 2):
         rows = np.flatnonzero(inside[:, k] & inside[:, other])
@@ -165,8 +165,8 @@ def _bent(X: Any, weight: np.ndarray, one: float) -> np.ndarray:
 def _bent_product(
     block: Block, problem: JointProblem, points: np.ndarray, corner: float, direction: np.ndarray
 ) -> np.ndarray:
-    seen, planes = _seen(block, problem, points, corner), problem.planes(direction)
-    inside = seen.share > 0
-    along = np.where(inside, np.asarray(seen.X @ planes[:, :-1].T) + problem.one * planes[:, -1], 0.0)
+    margins, planes = _margins_of(block, problem, points, corner), problem.planes(direction)
+    inside = margins.share > 0
+    along = np.where(inside, np.asarray(margins.X @ planes[:, :-1].T) + problem.one * planes[:, -1], 0.0)
     turned = np.where(inside, along - along.sum(axis=1, keepdims=True) / inside.sum(axis=1, keepdims=True), 0.0)
-    return _pulled(seen, problem, (seen.cost / corner)[:, None] * turned)
+    return _pulled(margins, problem, (margins.cost / corner)[:, None] * turned)

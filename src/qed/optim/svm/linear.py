@@ -297,7 +297,7 @@ def _curved(problem: LinearProblem, point: Point, added: np.ndarray, direction: 
 def _bent_product(
     block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray, direction: np.ndarray
 ) -> np.ndarray:
-    X, target, cost, score = _seen(block, problem, points)
+    X, target, cost, score = _scored(block, problem, points)
     along = np.asarray(X @ direction[:, :-1].T) + direction[:, -1]
     weight = np.zeros_like(score)
     for sign in (1.0, -1.0):
@@ -310,7 +310,7 @@ def _bent_product(
     return np.column_stack([np.asarray(X.T @ weight).T, weight.sum(axis=0)])
 
 
-def _seen(block: Block, problem: LinearProblem, points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def _scored(block: Block, problem: LinearProblem, points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     """Give the rows of a block, moved to the middle, with their targets, costs and scores."""
     X = dense_if_small(block.X).astype(np.float64, copy=False)
     if not is_sparse(X):
@@ -327,7 +327,7 @@ def _excess(hinge: Hinge, sign: float, target: np.ndarray, score: np.ndarray) ->
 
 def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray) -> HingeSums:
     hinge = problem.hinge
-    X, target, cost, score = _seen(block, problem, points)
+    X, target, cost, score = _scored(block, problem, points)
     k, p = len(points), X.shape[1]
     sums = HingeSums(
         np.zeros(k), np.zeros(k), np.zeros((k, 2)), np.zeros((k, 2)), np.zeros((k, 2, p + 1)),
@@ -364,7 +364,7 @@ def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: n
 
 def pulled(block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray) -> np.ndarray:
     """Add up the sizes of what slopes are sums of: multipliers times the sizes of the rows' numbers, of shape (k, p)."""
-    X, target, cost, score = _seen(block, problem, points)
+    X, target, cost, score = _scored(block, problem, points)
     alpha = np.zeros_like(score)
     for sign in (1.0, -1.0):
         over = np.maximum(_excess(problem.hinge, sign, target, score), 0.0)

@@ -17,10 +17,10 @@ from qed.base.attributes import Attributes, floats
 from qed.base.certificate import Claim
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import no_effect, one_of
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.models.problem import RowsProblem, emptied
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import one_of, way
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.rows import Rows
@@ -61,9 +61,9 @@ LINEAR_PARAMETERS: Mapping[str, Parameter] = {
     "tol": number(0),
     "max_iter": integer(1),
 }
-LINEAR_WAYS = {
+LINEAR_NO_EFFECT = {
     "dual": one_of("auto", True, False, instead="the primal is solved, and the certificate shows the dual"),
-    "intercept_scaling": way(number(0, above=True), 1.0, "the intercept is not penalised"),
+    "intercept_scaling": no_effect(number(0, above=True), 1.0, "the intercept is not penalised"),
 }
 
 

@@ -22,10 +22,10 @@ from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, NotAvailableError
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import no_effect
 from qed.base.models.parameters import Parameter, choice, infinity, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import is_sparse
@@ -53,8 +53,8 @@ MACHINE_PARAMETERS: Mapping[str, Parameter] = {
     "cache_size": number(0, above=True),
     "max_iter": choice(-1) | integer(1),
 }
-MACHINE_WAYS = {
-    "shrinking": way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
+MACHINE_NO_EFFECT = {
+    "shrinking": no_effect(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
 }
 
 

@@ -130,8 +130,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
     def _measured(self, sample: Sample) -> float:
         """Give by how much the squared distances of rows change at most, relative to what they were."""
         before, after = _squares(sample.X), _squares(self._project(sample.X))
-        told = before > 64 * EPS * float((sample.X**2).sum(axis=1).max(initial=0.0))
-        return float(np.abs(after[told] / before[told] - 1).max(initial=0.0))
+        apart = before > 64 * EPS * float((sample.X**2).sum(axis=1).max(initial=0.0))
+        return float(np.abs(after[apart] / before[apart] - 1).max(initial=0.0))
 
     def _project(self, X: Any) -> Any:
         found = X @ self.components_.T

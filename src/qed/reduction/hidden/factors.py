@@ -21,10 +21,10 @@ from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, ParameterError
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import CLOSED, no_effect, one_of, takes
 from qed.base.models.parameters import choice, integer, number, numbers
 from qed.base.models.problem import StatisticProblem, refuse_light
 from qed.base.models.proof import restated
-from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
@@ -41,7 +41,7 @@ ROTATIONS = {"varimax": 1.0, "quartimax": 0.0}
     "copy",
     "random_state",
     svd_method=one_of("randomized", "lapack", instead=CLOSED),
-    iterated_power=way(integer(0), 3, CLOSED),
+    iterated_power=no_effect(integer(0), 3, CLOSED),
 )
 class FactorAnalysis(HiddenNormal, Iterative):
     """Factor analysis: a few hidden numbers, and noise of its own for each column.

@@ -24,10 +24,10 @@ from qed.base.attributes import floats, integers
 from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.estimator import OnePass
+from qed.base.models.no_effect import CLOSED, UNTOUCHED, no_effect, takes
 from qed.base.models.parameters import boolean, choice, integer, number
 from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Regressor, Transformer
-from qed.base.models.ways import CLOSED, UNTOUCHED, takes, way
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -37,10 +37,10 @@ from qed.reduction.pairs.problem import CanonicalProblem
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
-COPY = way(boolean(), True, UNTOUCHED)
+COPY = no_effect(boolean(), True, UNTOUCHED)
 
 
-@takes("copy", max_iter=way(integer(1), 500, CLOSED), tol=way(number(0), 1e-6, CLOSED))
+@takes("copy", max_iter=no_effect(integer(1), 500, CLOSED), tol=no_effect(number(0), 1e-6, CLOSED))
 class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # type: ignore[misc]
     """Canonical correlation analysis: pairs of scores, one of each table, that are correlated most.
 

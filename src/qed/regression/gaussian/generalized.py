@@ -185,11 +185,11 @@ class GeneralizedLeastSquares(Regressor):
             return []
         R = (factor.R if self.fit_intercept else factor.uncentered())[:, :p]
         length = np.linalg.norm(R, axis=0)
-        told = np.flatnonzero(length > 0)
-        left_out = np.zeros((p, max(len(told) - self.rank_, 0)))
+        nonzero = np.flatnonzero(length > 0)
+        left_out = np.zeros((p, max(len(nonzero) - self.rank_, 0)))
         if left_out.size == 0:
             return []
-        left_out[told] = (np.linalg.svd(R[:, told] / length[told])[2][self.rank_ :] / length[told]).T
+        left_out[nonzero] = (np.linalg.svd(R[:, nonzero] / length[nonzero])[2][self.rank_ :] / length[nonzero]).T
         return [left_out_claim(problem.rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _advice(self) -> str:

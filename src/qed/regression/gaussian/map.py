@@ -245,7 +245,7 @@ class GaussianMAP(LinearModel):
             seen = replace(seen, metric=Normal(moments.xx, moments.noise[: len(coef)]))
             claims = self._claims(seen, coef, None)
         else:
-            seen = self._seen(problem)
+            seen = self._evidence_of(problem)
             claims = self._claims(seen, coef, None)
             if problem.rows is not None and not all(claim.holds for claim in claims):
                 closer = LeastSquaresProblem(self, problem.rows, problem.statistic)

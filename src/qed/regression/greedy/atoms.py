@@ -161,7 +161,7 @@ class Atoms:
         """Whether several residuals are compared at less than the price of one by one: not with a table as it came, nor with few atoms."""
         return self.plain is None and self.size > FEW_ATOMS
 
-    def few(self, chosen: np.ndarray) -> SomeAtoms:
+    def some(self, chosen: np.ndarray) -> SomeAtoms:
         """Give some atoms, to be compared with one residual after another."""
         return SomeAtoms(self, chosen, self.X[:, chosen] if self.sparse else self._kept[chosen])
 

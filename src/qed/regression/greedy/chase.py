@@ -62,7 +62,7 @@ def _nearest(atoms: Atoms, near: np.ndarray) -> SomeAtoms:
     """Give the atoms that are nearest at the last look."""
     count = int(np.clip(FEW_VALUES // atoms.count, 32, 256))
     chosen = np.argpartition(near, -count)[-count:] if count < atoms.size else np.arange(atoms.size)
-    return atoms.few(np.sort(chosen))
+    return atoms.some(np.sort(chosen))
 
 
 def _guess(

@@ -21,7 +21,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
-from qed.base.models.ways import takes, with_default
+from qed.base.models.no_effect import takes, with_default
 from qed.base.running.steps import Step
 from qed.regression.greedy.atoms import Atoms, size_of
 from qed.regression.greedy.claims import Evidence, Path, claim_of_excess, claims_of_path

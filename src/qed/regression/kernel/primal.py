@@ -55,11 +55,11 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
         found.dual[:, held] = problem.counts[:, None] * (problem.Y[:, held] - fitted) / alphas[held]
         claims = [*ridge.certificate_, _residual_claim(problem, fitted, size, found.dual, alphas)]
 
-        def seen() -> Evidence:
+        def evidence() -> Evidence:
             w = found.coef[:, held]
             return Evidence.from_moments(ridge.statistic_.moments(), w, np.zeros(w.shape[1]), centered=False)
 
-        claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas, seen))
+        claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas, evidence))
     if not held.all():
         Z = dense(kernel.features(problem.X))
         if not np.abs(Z).max(initial=0.0) < LARGEST:
@@ -127,12 +127,12 @@ def _gap_claim(
     size: np.ndarray,
     dual: np.ndarray,
     alphas: np.ndarray,
-    seen: Callable[[], Evidence],
+    evidence: Callable[[], Evidence],
 ) -> Claim:
     r"""Claim that the objective is minimal, by its distance from that of the dual coefficients.
 
     It is a sum of squares, :math:`\|S^{1/2}(y - \Phi w - \alpha S^{-1} c)\|^2 + \alpha \|w - \Phi^\top c\|^2`. Where the penalty is
-    nothing beside the features, rounding leaves nothing of :math:`\Phi^\top c`, and the gradient says more, as it is `seen` then.
+    nothing beside the features, rounding leaves nothing of :math:`\Phi^\top c`, and the gradient says more, as it is `evidence` then.
     """
     held, root = alphas > 0, np.sqrt(problem.counts)[:, None]
     alpha, dual, Y, w = alphas[held], dual[:, held], problem.Y[:, held], w[:, held]
@@ -145,7 +145,7 @@ def _gap_claim(
         blur += alpha * ((each * (np.abs(w) + back[:, q:])) ** 2).sum(axis=0)
     value = ((root * (Y - fitted)) ** 2).sum(axis=0) + alpha * (w**2).sum(axis=0)
     claim = gap_claim(gap, value, blur)
-    return claim if claim.holds else gap_claim(_missing(seen(), w, alpha), value, np.zeros(len(value)))
+    return claim if claim.holds else gap_claim(_missing(evidence(), w, alpha), value, np.zeros(len(value)))
 
 
 def _missing(seen: Evidence, w: np.ndarray, alphas: np.ndarray) -> np.ndarray:

@@ -20,9 +20,9 @@ import numpy as np
 from qed.base.attributes import floats, integers, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
+from qed.base.models.no_effect import takes, with_default
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
-from qed.base.models.ways import takes, with_default
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
 from qed.optim.least_squares.evidence import accuracy_claim

@@ -121,7 +121,7 @@ class LinearModel(LinearPredictor, OnePass):
         """Give the moments about the means, or about zero when there is no intercept."""
         return moments if self.fit_intercept else about_zero(moments)
 
-    def _seen(self, problem: StatisticProblem) -> Evidence:
+    def _evidence_of(self, problem: StatisticProblem) -> Evidence:
         """Give what proves the coefficients: from the data themselves, or from the moments that a fit has folded."""
         coef, intercept = self._columns()
         if problem.source == "data" and problem.rows is not None:

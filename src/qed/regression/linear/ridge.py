@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from qed.base.attributes import text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
+from qed.base.models.no_effect import RIDGE, takes
 from qed.base.models.parameters import Parameter, boolean, number, numbers
-from qed.base.models.ways import RIDGE, takes
 from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.optim.least_squares.ridge import SquaredPenalty
 from qed.regression.linear.linear import LeastSquaresModel

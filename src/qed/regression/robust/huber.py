@@ -21,8 +21,8 @@ import numpy as np
 from qed.base.attributes import booleans, floats
 from qed.base.certificate import ALIKE, Claim
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
@@ -159,8 +159,8 @@ class HuberRegressor(LinearPredictor, Iterative):
         # A row so near to the cut that rounding decides may be on either side of it.
         numbers, _ = problem.design.rounding(plane, float(np.abs(problem.design.total.y_mean).sum()))
         clear = [problem.rows.map(is_outlier, plane, cut + way * 64 * numbers) for way in (1.0, -1.0)]
-        told = np.asarray(self.outliers_)
-        if told.shape != clear[0].shape or told.dtype != bool:
+        marked = np.asarray(self.outliers_)
+        if marked.shape != clear[0].shape or marked.dtype != bool:
             return [Claim("rows that outliers_ tells wrongly", np.inf, 0.0)]
-        wrong = (clear[0] & ~told) | (~clear[1] & told)
+        wrong = (clear[0] & ~marked) | (~clear[1] & marked)
         return [Claim("rows that outliers_ tells wrongly", float(np.count_nonzero(wrong)), 0.0)]

@@ -22,11 +22,11 @@ from scipy import sparse
 from qed.base.attributes import floats, text
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, RowsProblem
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import takes
 from qed.base.numbers import TINY, largest_share, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block

@@ -15,8 +15,8 @@ Tibshirani (1996), Regression shrinkage and selection via the lasso.
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter
-from qed.base.models.ways import takes
 from qed.regression.sparse.elastic_net import ElasticNet
 
 

@@ -13,18 +13,18 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import floats
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.affine import affine
 from qed.optim.svm.linear import Hinge
-from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
+from qed.optim.svm.linear_model import LINEAR_NO_EFFECT, LINEAR_PARAMETERS, LinearMachine, LinearMachineProblem
 
 
-@takes("random_state", "verbose", **LINEAR_WAYS)
+@takes("random_state", "verbose", **LINEAR_NO_EFFECT)
 class LinearSVR(Regressor, LinearMachine):
     """A linear regression that does not look at small errors.
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, number
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem
+from qed.optim.svm.problem import MACHINE_NO_EFFECT, MACHINE_PARAMETERS, KernelMachine, MachineProblem
 
 
 class TubeProblem(MachineProblem):
@@ -48,7 +48,7 @@ class TubeProblem(MachineProblem):
         return DualProblem(self.similarity, self.X, np.array([0, 2 * n]), row, p, low, high, self.memory)
 
 
-@takes("verbose", **MACHINE_WAYS)
+@takes("verbose", **MACHINE_NO_EFFECT)
 class SVR(Regressor, KernelMachine):
     """A regression in the features of a kernel that does not look at small errors.
 

@@ -21,13 +21,13 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, NotAvailableError
 from qed.base.numbers import EPS, TINY
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 FLAT = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conic(Told):
+class Conic(ShownAsText):
     """A curve w1 x1² + w2 x2² + w3 x1 x2 + w4 x1 + w5 x2 = 1.
 
     Attributes

@@ -78,8 +78,8 @@ class Bandit:
     @property
     def fingerprint(self) -> BanditMark:
         """What tells this bandit from others."""
-        told = np.asarray(self.means).tobytes() + f"{self.pays} {self.deviation}".encode()
-        return BanditMark(len(self.means), zlib.crc32(told))
+        content = np.asarray(self.means).tobytes() + f"{self.pays} {self.deviation}".encode()
+        return BanditMark(len(self.means), zlib.crc32(content))
 
     def pull(self, arms: np.ndarray, lots: np.random.Generator) -> np.ndarray:
         """Give what arms pay, each by a draw of its own."""

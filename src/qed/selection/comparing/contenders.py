@@ -19,8 +19,8 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.lazy import public_classes
+from qed.base.models.no_effect import without_effect
 from qed.base.models.roles import Classifier, Grouper, Regressor
-from qed.base.models.ways import ways_of
 from qed.base.sources.layout import did_you_mean
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
@@ -100,7 +100,7 @@ def contenders(
         if n_rows > getattr(kind, "compare_most_rows", n_rows) or not kind._contends_on(columns):
             continue
         model = kind()
-        if "random_state" in model.get_params().keys() - ways_of(model):
+        if "random_state" in model.get_params().keys() - without_effect(model):
             model.set_params(random_state=seed)
         settings = kind._settings_on(n_rows, n_columns, n_outputs)
         grid = {name: list(values) for name, values in settings.items()}

@@ -12,7 +12,7 @@ from qed.features.tables.levels import column_of
 from qed.features.tables.values import dates_of, is_date, numbers_of
 from qed.features.tables.writing import DATES, how_written, way_of
 from qed.features.understanding.findings import Understanding
-from qed.features.understanding.look import check_names, understand
+from qed.features.understanding.rules import check_names, understand
 from qed.selection.comparing.folding import Folds, folds_of
 from qed.selection.comparing.leaderboard import Entry
 

@@ -29,7 +29,7 @@ from qed.base.errors import InputError
 from qed.base.models.parameters import integer, number
 from qed.base.numbers import TINY
 from qed.base.random import Seed, generator, seed_of
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 from qed.plots.bias_variance import hypotheses
 from qed.selection.searching.candidates import fresh
 
@@ -37,7 +37,7 @@ Draw = Callable[[np.random.Generator], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasVariance(Told):
+class BiasVariance(ShownAsText):
     """The decomposition of a method's squared error at given points.
 
     Attributes

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.no_effect import also_called, no_effect, takes, with_default
 from qed.base.models.parameters import boolean
 from qed.base.models.scoring import Scoring
-from qed.base.models.ways import also_called, takes, way, with_default
 from qed.base.random import Seed, generator, seed_of
 from qed.base.visible import Lines, Shown
 from qed.plots import curves as drawn
@@ -30,7 +30,7 @@ from qed.selection.searching.samples import Data, draw_folds
 from qed.selection.searching.scorers import scorers_for
 from qed.selection.splitting.splits import Splitting
 
-INCREMENTAL = way(boolean(), False, "a model in closed form takes one pass for the whole curve anyway")
+INCREMENTAL = no_effect(boolean(), False, "a model in closed form takes one pass for the whole curve anyway")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,11 +10,11 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import number
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 
 @dataclass(frozen=True, repr=False)
-class FitDiagnosis(Told):
+class FitDiagnosis(ShownAsText):
     """What two errors say about a model.
 
     Attributes

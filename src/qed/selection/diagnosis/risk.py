@@ -126,8 +126,8 @@ def risk_parts(
         raise ParameterError(f"loss must be one of {sorted(LOSSES)}, not {loss!r}.")
     seed = seed_of(random_state)
 
-    def judge(known: np.ndarray, told: np.ndarray) -> float:
-        return float(LOSSES[loss](known, told))
+    def judge(known: np.ndarray, predicted: np.ndarray) -> float:
+        return float(LOSSES[loss](known, predicted))
 
     X, y = draw(n, generator(seed, "sample"))
     many, known = draw(population, generator(seed, "population"))

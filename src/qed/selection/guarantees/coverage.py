@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 
 @dataclass(frozen=True, repr=False)
-class Coverage(Told):
+class Coverage(ShownAsText):
     """The share of rows whose interval or set holds the truth.
 
     >>> print(Coverage(0.9, 93, 100, 2.5, "interval", 0.8))

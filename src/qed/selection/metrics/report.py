@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
-from qed.base.visible import Told, visible
+from qed.base.visible import ShownAsText, visible
 from qed.selection.inputs import classes_of, label_pair
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import indicator_pair, is_indicator
@@ -22,7 +22,7 @@ COLUMNS = ("precision", "recall", "f1-score", "support")
 
 
 @dataclass(frozen=True, repr=False)
-class ClassificationReport(Told):
+class ClassificationReport(ShownAsText):
     """Precision, recall, F1 and support, class by class and averaged.
 
     Attributes

@@ -57,10 +57,10 @@ def _score_claims(table: Mapping[str, Column], name: str, n_splits: int) -> list
         return claims
     scores = Scores.of(np.column_stack(each))
     size = np.abs(scores.mean) + scores.std + np.abs(np.column_stack(each)).max(axis=1)
-    told = {"mean": scores.mean, "std": scores.std, "standard_error": scores.standard_error}
+    columns = {"mean": scores.mean, "std": scores.std, "standard_error": scores.standard_error}
     claims += [
         restated(f"{part}_test_{name}", table[f"{part}_test_{name}"], wanted, scale=size, slack=64 * n_splits * EPS)
-        for part, wanted in told.items()
+        for part, wanted in columns.items()
     ]
     return [*claims, restated("n_splits_", n_splits, len(each), slack=0.0)]
 
@@ -84,11 +84,11 @@ def _best_claims(search: Searched, table: Mapping[str, Column], names: list[str]
         taken = Claim("rows of the table that are better than the best", better, 0.0)
     else:
         taken = Claim("the rule chooses another row", float(chosen_by(search.rule, table, name) != place), 0.0)
-    told = {"best_score_": f"mean_test_{name}", "standard_error_": f"standard_error_test_{name}"}
+    columns = {"best_score_": f"mean_test_{name}", "standard_error_": f"standard_error_test_{name}"}
     return [
         *claims,
         taken,
-        *(restated(own, getattr(search, own), table[column][place], slack=0.0) for own, column in told.items()),
+        *(restated(own, getattr(search, own), table[column][place], slack=0.0) for own, column in columns.items()),
     ]
 
 

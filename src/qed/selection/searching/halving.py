@@ -17,9 +17,9 @@ import numpy as np
 from qed.base.attributes import each, table
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import also_called, takes
 from qed.base.models.parameters import Parameter, choice, integer, random_state
 from qed.base.models.scoring import Scoring
-from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.scoring import role_of
 from qed.selection.searching.candidates import Grid, fresh

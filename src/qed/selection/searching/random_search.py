@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.models.no_effect import also_called, takes
 from qed.base.models.parameters import Parameter, integer, random_state
-from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.searching.candidates import Grid, candidates_of
 from qed.selection.searching.choosing import Rule

@@ -25,12 +25,12 @@ from qed.base.attributes import booleans, floats, function, integers, maybe, mod
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import also_called, takes
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
 from qed.base.models.problem import Problem
 from qed.base.models.proof import FOLLOWING, SAME_DATA, examine
 from qed.base.models.scoring import Scoring
 from qed.base.models.searching import fit_known
-from qed.base.models.ways import also_called, takes
 from qed.base.running.callbacks import calling_back
 from qed.base.running.changing import trying_many
 from qed.base.sources.rows import Rows

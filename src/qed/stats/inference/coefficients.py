@@ -23,7 +23,7 @@ from scipy import linalg, special
 
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
 from qed.base.numbers import EPS, ratio
-from qed.base.visible import Told, visible
+from qed.base.visible import ShownAsText, visible
 from qed.linalg.normal import equilibrate
 from qed.stats.factor import Factor
 from qed.stats.inference.spread import log_likelihood, sums, with_intercept
@@ -32,7 +32,7 @@ from qed.stats.moments import Moments
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inference(Told):
+class Inference(ShownAsText):
     """Coefficients with their covariance, and the tests and intervals that follow.
 
     Attributes

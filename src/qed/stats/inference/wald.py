@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from qed.base.visible import Told
+from qed.base.visible import ShownAsText
 
 
 @dataclass(frozen=True, repr=False)
-class WaldTest(Told):
+class WaldTest(ShownAsText):
     """The outcome of a test of restrictions on coefficients.
 
     Attributes

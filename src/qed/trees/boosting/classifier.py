@@ -17,17 +17,17 @@ from scipy.special import expit, softmax
 
 from qed.base.certificate import Claim
 from qed.base.models.checks import finite
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
+from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_NO_EFFECT, BOOSTING_PARAMETERS, GradientBoosting
 from qed.trees.boosting.problem import ClassProblem
 
 
-@takes(**BOOSTING_WAYS)
+@takes(**BOOSTING_NO_EFFECT)
 class GradientBoostingClassifier(Classifier, GradientBoosting):
     """Classes by trees that are added one after another.
 

@@ -253,7 +253,7 @@ def worth_of_levels(
     return _gains(left, whole, np.arange(left.shape[-1]) < count[..., None] - 1, rules, grid, fence), order
 
 
-class _Few:
+class _SmallTable:
     """Few rows, whose tree is grown without a compiled loop; the answer is the same."""
 
     def __init__(self, grower: Grower, amounts: np.ndarray, rows: np.ndarray, grid: Grid, allowed: np.ndarray) -> None:
@@ -290,7 +290,9 @@ class _Few:
         slope, width = pull_of(self.amounts[:, chosen].sum(axis=1), self.grower.rules, self.grid)
         return float(-slope / width)
 
-    def look(self, node: int, chosen: np.ndarray, limits: np.ndarray | None) -> tuple[float, int, int, np.ndarray]:
+    def best_question(
+        self, node: int, chosen: np.ndarray, limits: np.ndarray | None
+    ) -> tuple[float, int, int, np.ndarray]:
         """Give what the best question of a node is worth, its column and bin, and which codes go left."""
         grower, nothing = self.grower, (0.0, -1, -1, np.zeros(256, dtype=np.uint8))
         histograms = self._histograms(self.places, self.width, chosen)
@@ -328,17 +330,19 @@ def _grow_few(
 ) -> Grown:
     """Grow the tree of few rows by NumPy."""
     rules, amounts = grower.rules, grid.amounts(slope, curvature, grower.weight)
-    few, weights = _Few(grower, amounts, rows, grid, allowed), amounts[2]
+    table, weights = _SmallTable(grower, amounts, rows, grid, allowed), amounts[2]
     parts, found, depth, questions, gains = [rows], [], [0], [[-1, -1, -1, -1]], [0.0]
     leaves, nothing = [0], (0.0, -1, -1, np.zeros(256, dtype=np.uint8))
     ways, limits = grower.directions, [(-math.inf, math.inf)]
 
-    def look(node: int) -> tuple[float, int, int, np.ndarray]:
+    def best_question(node: int) -> tuple[float, int, int, np.ndarray]:
         chosen = parts[node]
         is_last = depth[node] >= rules.depth or weights[chosen].sum() < 2 * rules.weight
-        return nothing if is_last else few.look(node, chosen, None if ways is None else np.array(limits[node]))
+        return (
+            nothing if is_last else table.best_question(node, chosen, None if ways is None else np.array(limits[node]))
+        )
 
-    found.append(look(0))
+    found.append(best_question(0))
     while len(leaves) < rules.leaves:
         node = max(leaves, key=lambda one: found[one][0])
         gain, column, cut, side = found[node]
@@ -351,13 +355,17 @@ def _grow_few(
         leaves[leaves.index(node)] = len(parts) - 2
         leaves.append(len(parts) - 1)
         if ways is not None:
-            values = few.value(parts[-2]), few.value(parts[-1])
+            values = table.value(parts[-2]), table.value(parts[-1])
             limits += handed_down(np.array(limits[node]), values[0], values[1], int(ways[column]))
         for _ in range(2):
             depth.append(depth[node] + 1)
             questions.append([-1, -1, -1, -1])
             gains.append(0.0)
-        found += [look(len(parts) - 2), look(len(parts) - 1)] if len(leaves) < rules.leaves else [nothing] * 2
+        found += (
+            [best_question(len(parts) - 2), best_question(len(parts) - 1)]
+            if len(leaves) < rules.leaves
+            else [nothing] * 2
+        )
     for node in leaves:
         leaf[parts[node]] = node
     heavy, own = weights[rows], leaf[rows]

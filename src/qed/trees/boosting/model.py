@@ -22,10 +22,10 @@ from qed.base.attributes import Attributes, booleans, floats, integers, maybe, n
 from qed.base.certificate import Claim
 from qed.base.models.checks import finite
 from qed.base.models.estimator import Iterative
+from qed.base.models.no_effect import NO_EFFECT, NoEffect, no_effect
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import WAYS, Way, way
 from qed.base.random import seed_of
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
@@ -76,11 +76,11 @@ BOOSTING_GRID: Mapping[str, list[Any]] = {
     "early_stopping": [False],
     "max_iter": [15, 30, 60, 100, 150, 200, 300],
 }
-BOOSTING_WAYS: dict[str, Way] = {
-    "interaction_cst": way(choice(None), None),
-    "scoring": way(choice("loss"), "loss"),
-    "verbose": WAYS["verbose"],
-    "warm_start": WAYS["warm_start"],
+BOOSTING_NO_EFFECT: dict[str, NoEffect] = {
+    "interaction_cst": no_effect(choice(None), None),
+    "scoring": no_effect(choice("loss"), "loss"),
+    "verbose": NO_EFFECT["verbose"],
+    "warm_start": NO_EFFECT["warm_start"],
 }
 
 

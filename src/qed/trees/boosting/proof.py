@@ -86,7 +86,7 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     found.missed = 0 if problem.model.line_search else None
     found.all_columns = features_tried(problem.model.max_features, p) >= p
     coded = problem.coded(train, aside)
-    look = _Look(found, problem, train, coded, rate)
+    check = _Check(found, problem, train, coded, rate)
     scores = scores_of(problem, coded.coding, coded.train, found.baseline, None)
     others = scores_of(problem, coded.coding, coded.aside, found.baseline, None)
     with team(None if len(train) > PART else 1) as crew:
@@ -99,7 +99,7 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
                 break
             trees = range(number * outputs, (number + 1) * outputs)
             following = scores_of(problem, coded.coding, coded.train, scores, forest, trees)
-            look.at_round(forest, trees, measured, scores, following, problem.drawn(seed, number, len(train)), crew)
+            check.at_round(forest, trees, measured, scores, following, problem.drawn(seed, number, len(train)), crew)
             scores = following
             if aside is not None:
                 others = scores_of(problem, coded.coding, coded.aside, others, forest, trees)
@@ -124,7 +124,7 @@ class _Bounds(NamedTuple):
         return Fence(low, high, direction, CLEAR)
 
 
-class _Look:
+class _Check:
     """What all rounds are looked at with."""
 
     def __init__(self, found: Checked, problem: BoostingProblem, train: Table, coded: Coded, rate: float) -> None:

@@ -14,16 +14,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
+from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_NO_EFFECT, BOOSTING_PARAMETERS, GradientBoosting
 from qed.trees.boosting.problem import NumberProblem
 
 
-@takes(**BOOSTING_WAYS)
+@takes(**BOOSTING_NO_EFFECT)
 class GradientBoostingRegressor(Regressor, GradientBoosting):
     """Numbers by trees that are added one after another.
 

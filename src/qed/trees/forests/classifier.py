@@ -9,20 +9,20 @@ import numpy as np
 
 from qed.base.attributes import size
 from qed.base.certificate import Claim
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.classifier import DecisionTreeClassifier
-from qed.trees.forests.model import FOREST_PARAMETERS, FOREST_WAYS, Forest
+from qed.trees.forests.model import FOREST_NO_EFFECT, FOREST_PARAMETERS, Forest
 from qed.trees.impurity import impurity, shares
 from qed.trees.model import DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
 
 
-@takes(**FOREST_WAYS)
+@takes(**FOREST_NO_EFFECT)
 class RandomForestClassifier(Classifier, Forest):
     """Classes by the mean of many trees, grown from rows and columns drawn by lot.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qed.base.models.ways import takes
+from qed.base.models.no_effect import takes
 from qed.trees.forests.classifier import RandomForestClassifier
-from qed.trees.forests.model import FOREST_WAYS
+from qed.trees.forests.model import FOREST_NO_EFFECT
 from qed.trees.forests.regressor import RandomForestRegressor
 
 
-@takes(**FOREST_WAYS)
+@takes(**FOREST_NO_EFFECT)
 class ExtraTreesClassifier(RandomForestClassifier):
     """Classes by the mean of many trees whose thresholds are drawn by lot.
 
@@ -110,7 +110,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
         )
 
 
-@takes(**FOREST_WAYS)
+@takes(**FOREST_NO_EFFECT)
 class ExtraTreesRegressor(RandomForestRegressor):
     """Numbers by the mean of many trees whose thresholds are drawn by lot.
 

@@ -24,11 +24,11 @@ from qed.base.certificate import Claim
 from qed.base.engine import work
 from qed.base.errors import ParameterError
 from qed.base.models.estimator import Estimator
+from qed.base.models.no_effect import NO_EFFECT, no_effect, with_default
 from qed.base.models.out_of_bag import means, search_out_of_bag, warn_of_unjudged
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import WAYS, way, with_default
 from qed.base.numbers import EPS
 from qed.base.random import seed_of
 from qed.base.sources.block import Block
@@ -54,13 +54,13 @@ FOREST_PARAMETERS: Mapping[str, Parameter] = {
     "oob_score": boolean(),
     "max_samples": integer(1) | choice(None) | number(0, 1, above=True),
 }
-FOREST_WAYS = {
+FOREST_NO_EFFECT = {
     "n_jobs": with_default("n_jobs", None),
     "verbose": with_default("verbose", 0),
-    "warm_start": WAYS["warm_start"],
-    "max_leaf_nodes": way(choice(None), None),
-    "ccp_alpha": way(choice(0.0), 0.0),
-    "monotonic_cst": way(choice(None), None),
+    "warm_start": NO_EFFECT["warm_start"],
+    "max_leaf_nodes": no_effect(choice(None), None),
+    "ccp_alpha": no_effect(choice(0.0), 0.0),
+    "monotonic_cst": no_effect(choice(None), None),
 }
 
 

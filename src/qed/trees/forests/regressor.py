@@ -7,20 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.describing import means
-from qed.trees.forests.model import FOREST_PARAMETERS, FOREST_WAYS, Forest
+from qed.trees.forests.model import FOREST_NO_EFFECT, FOREST_PARAMETERS, Forest
 from qed.trees.model import DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import NumberTreeProblem
 from qed.trees.regressor import DecisionTreeRegressor
 
 
-@takes(**FOREST_WAYS)
+@takes(**FOREST_NO_EFFECT)
 class RandomForestRegressor(Regressor, Forest):
     """Numbers by the mean of many trees, grown from rows and columns drawn by lot.
 

@@ -120,8 +120,8 @@ class Reading:
         self.nodes: Nodes = tree.tree_
         self.names = _names(tree, feature_names)
         self.classes = _classes(tree, class_names)
-        told = dict(zip(getattr(tree, "feature_names_in_", self.names), self.names))
-        labels = {told.get(name, name): list(map(str, of)) for name, of in (categories or known).items()}
+        by_name = dict(zip(getattr(tree, "feature_names_in_", self.names), self.names))
+        labels = {by_name.get(name, name): list(map(str, of)) for name, of in (categories or known).items()}
         self.levels = {
             j: {code: visible(one) for code, one in enumerate(labels[name])}
             for j, name in enumerate(self.names)
@@ -135,7 +135,7 @@ class Reading:
             if NO_LEVEL in found:
                 found.update({code: str(code) for code in codes})
         chosen = holed if missing is None else missing
-        asked = set(self.names) if chosen is True else {told.get(one, one) for one in chosen or ()}
+        asked = set(self.names) if chosen is True else {by_name.get(one, one) for one in chosen or ()}
         self.holed = {j for j, name in enumerate(self.names) if name in asked}
         # Rows can be counted out where all weigh one.
         self.counted = bool((self.nodes.weighted_n_node_samples == self.nodes.n_node_samples).all())
@@ -179,12 +179,12 @@ class Reading:
         if slope is None or center is None:
             return ""
         places = np.flatnonzero(slope[node])
-        told = [
+        terms = [
             [short(v, 3) if decimals is None else f"{v:.{decimals}f}" for v in (abs(slope[node, j]), center[node, j])]
             for j in places
         ]
         signs = ["+" if slope[node, j] > 0 else "-" for j in places]
-        return "".join(f" {sign} {b} * ({self.names[j]} - {c})" for sign, (b, c), j in zip(signs, told, places))
+        return "".join(f" {sign} {b} * ({self.names[j]} - {c})" for sign, (b, c), j in zip(signs, terms, places))
 
     def support(self, node: int) -> str:
         """Say of how many rows a node speaks, and for how many of them it is right."""

@@ -1,7 +1,7 @@
 """All rules, in their order: what can be said about the columns of a table before anything is learned from it.
 
-A rule is a function of a `View` that gives findings. What one leaves out, the next does not look at. Every rule can be overruled: a column
-that is to be used is used, one that is to be read as something is read so.
+A rule is a function of a `TableView` that gives findings. What one leaves out, the next does not look at. Every rule can be overruled: a
+column that is to be used is used, one that is to be read as something is read so.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from qed.base.sources.layout import did_you_mean
 from qed.features.understanding.copies import copies
 from qed.features.understanding.dependence import sums
 from qed.features.understanding.findings import LEFT_OUT, READ, SUSPICIOUS, Finding, Understanding
-from qed.features.understanding.glance import View
 from qed.features.understanding.kinds import codes, counted_dates
 from qed.features.understanding.orders import order_asked, ordered, orders
 from qed.features.understanding.row_numbers import row_numbers
 from qed.features.understanding.targets import functions_of_the_target
+from qed.features.understanding.views import TableView
 
 KINDS = ("number", "category", "ordered", "date", "text")
-RULES: tuple[Callable[[View], Iterator[Finding]], ...] = (
+RULES: tuple[Callable[[TableView], Iterator[Finding]], ...] = (
     row_numbers,
     functions_of_the_target,
     copies,
@@ -64,7 +64,7 @@ def understand(
     both = [name for name in drop if name in use or name in treat]
     if both:
         raise ParameterError(f"{both[0]!r} can not be both used and left out.")
-    view = View.of(table, y, target, is_number=is_number)
+    view = TableView.of(table, y, target, is_number=is_number)
     asked = {*use, *treat}
     findings = [Finding(name, LEFT_OUT, "as asked") for name in drop]
     findings += [_as_asked(view, name, kind) for name, kind in treat.items()]
@@ -80,7 +80,7 @@ def understand(
     return Understanding(names, tuple(findings), notes=notes)
 
 
-def _as_asked(view: View, name: str, kind: str) -> Finding:
+def _as_asked(view: TableView, name: str, kind: str) -> Finding:
     """Read a column as was asked."""
     if kind != "ordered" and "<" not in kind:
         return Finding(name, READ, f"{kind}, as asked", kind)
@@ -93,7 +93,7 @@ def _as_asked(view: View, name: str, kind: str) -> Finding:
     return ordered(name, found)
 
 
-def _unless_all(found: list[Finding], view: View) -> list[Finding]:
+def _unless_all(found: list[Finding], view: TableView) -> list[Finding]:
     """Only suspect columns of knowing the target where no other column would be left: they are what there is to learn from."""
     if {one.name for one in view.left} - {one.column for one in found if one.action == LEFT_OUT}:
         return found
@@ -107,7 +107,7 @@ def check_names(asked: Sequence[str], known: Sequence[str]) -> None:
             raise ParameterError(f"There is no column {name!r}. {did_you_mean(name, known)}")
 
 
-def _about_time(view: View, time: str | None) -> Iterator[str]:
+def _about_time(view: TableView, time: str | None) -> Iterator[str]:
     """Caution against folds drawn at random where rows have dates."""
     dates = [one.name for one in view.left if one.is_date]
     if dates and time is None and view.y is not None:

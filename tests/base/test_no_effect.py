@@ -9,12 +9,12 @@ from sklearn.base import clone
 
 import qed
 from qed.base.errors import NoEffectWarning, ParameterError
-from qed.base.models import ways
-from qed.base.models.ways import Way
+from qed.base.models import no_effect
+from qed.base.models.no_effect import NoEffect
 from tests.conformance.specimens import estimators, specimen, table, target_for
 
 TAKERS = sorted(
-    name for name, kind in estimators().items() if any(isinstance(rule, Way) for rule in kind.parameters.values())
+    name for name, kind in estimators().items() if any(isinstance(rule, NoEffect) for rule in kind.parameters.values())
 )
 OTHERS = {
     "solver": "sag",
@@ -42,15 +42,15 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    monkeypatch.setattr(ways, "_said", set())
+    monkeypatch.setattr(no_effect, "_said", set())
 
 
-def own_ways(name):
+def own_keywords(name):
     rules = estimators()[name].parameters
     return {
         key: rule
         for key, rule in rules.items()
-        if isinstance(rule, Way) and key in OTHERS and rule.accepts(OTHERS[key])
+        if isinstance(rule, NoEffect) and key in OTHERS and rule.accepts(OTHERS[key])
     }
 
 
@@ -59,7 +59,7 @@ def test_a_way_changes_nothing_and_is_kept(name, tmp_path):
     X, number, label = table(24)
     plain = specimen(name)
     y = target_for(plain, number, label)
-    given = {key: OTHERS[key] for key in own_ways(name)}
+    given = {key: OTHERS[key] for key in own_keywords(name)}
     model = clone(specimen(name).set_params(**given))
     assert {key: model.get_params()[key] for key in given} == given
     assert all(f"{key}={value!r}" in repr(model).replace("\n", "") for key, value in given.items())
@@ -82,7 +82,7 @@ def test_defaults_are_silent_and_others_are_said_once(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoEffectWarning)
         model.fit(X, y)
-    for key, rule in own_ways(name).items():
+    for key, rule in own_keywords(name).items():
         model = specimen(name).set_params(**{key: OTHERS[key]})
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -97,7 +97,7 @@ def test_defaults_are_silent_and_others_are_said_once(name):
 @pytest.mark.parametrize("name", TAKERS)
 def test_nonsense_is_refused_with_a_sentence(name):
     X, number, label = table(24)
-    for key in own_ways(name).keys() - {"pre_dispatch"}:
+    for key in own_keywords(name).keys() - {"pre_dispatch"}:
         model = specimen(name).set_params(**{key: "nonsense"})
         with pytest.raises(ParameterError, match=f"{name}: {key} must be .*, not 'nonsense'"):
             model.fit(X, target_for(model, number, label))

@@ -27,7 +27,7 @@ _said: set[tuple[str, str]] = set()
 
 
 @dataclass(frozen=True)
-class Way(Parameter):
+class NoEffect(Parameter):
     """A rule for a keyword that only chooses a way.
 
     Parameters
@@ -50,21 +50,21 @@ class Way(Parameter):
             warnings.warn(message, NoEffectWarning, stacklevel=level_of_user())
 
 
-def way(rule: Parameter, default: object, instead: str = "") -> Way:
+def no_effect(rule: Parameter, default: object, instead: str = "") -> NoEffect:
     """Make a keyword without effect of a rule, its default and what is done instead."""
-    return Way(rule.wanted, rule.accepts, "optimization", default, instead)
+    return NoEffect(rule.wanted, rule.accepts, "optimization", default, instead)
 
 
 def one_of(
     *options: object, instead: str = "the way is chosen by the data, and the certificate says how good it was"
-) -> Way:
+) -> NoEffect:
     """Make a keyword that chooses among ways by name; the first is the default."""
-    return way(choice(*options), options[0], instead)
+    return no_effect(choice(*options), options[0], instead)
 
 
-def with_default(name: str, default: object) -> Way:
-    """Give a keyword that is listed in `WAYS` another default."""
-    return replace(WAYS[name], default=default)
+def with_default(name: str, default: object) -> NoEffect:
+    """Give a keyword that is listed in `NO_EFFECT` another default."""
+    return replace(NO_EFFECT[name], default=default)
 
 
 def _whole() -> Parameter:
@@ -91,29 +91,29 @@ THREADS = "with qed.threads(n): or the variable QED_THREADS sets the threads, an
 UNTOUCHED = "data are never written to, and are copied where there is need"
 PROGRESS = "with qed.watch(progress=True): shows the progress of any fit"
 CLOSED = "the problem is solved to full precision"
-WAYS: dict[str, Way] = {
-    "copy": way(boolean(), True, UNTOUCHED),
-    "copy_X": way(boolean(), True, UNTOUCHED),
-    "copy_x": way(boolean(), True, UNTOUCHED),
-    "max_iter": way(integer(1) | choice(None), None, CLOSED),
-    "n_jobs": way(_whole(), None, THREADS),
+NO_EFFECT: dict[str, NoEffect] = {
+    "copy": no_effect(boolean(), True, UNTOUCHED),
+    "copy_X": no_effect(boolean(), True, UNTOUCHED),
+    "copy_x": no_effect(boolean(), True, UNTOUCHED),
+    "max_iter": no_effect(integer(1) | choice(None), None, CLOSED),
+    "n_jobs": no_effect(_whole(), None, THREADS),
     "order": one_of("C", "F", instead="new columns are made row by row"),
-    "pre_dispatch": way(anything("a number of jobs or an expression"), "2*n_jobs", THREADS),
-    "precompute": way(
+    "pre_dispatch": no_effect(anything("a number of jobs or an expression"), "2*n_jobs", THREADS),
+    "precompute": no_effect(
         boolean() | choice("auto") | array(), False, "the Gram matrix is made of the data where that is cheaper"
     ),
-    "random_state": way(_seed(), None),
+    "random_state": no_effect(_seed(), None),
     "selection": one_of("cyclic", "random", instead="the order of the coordinates is chosen by the solver"),
-    "tol": way(number(0), 1e-4, CLOSED),
-    "verbose": way(boolean() | integer(0), 0, PROGRESS),
-    "warm_start": way(boolean(), False, "fit begins anew, and resume goes on from where the last fit ended"),
+    "tol": no_effect(number(0), 1e-4, CLOSED),
+    "verbose": no_effect(boolean() | integer(0), 0, PROGRESS),
+    "warm_start": no_effect(boolean(), False, "fit begins anew, and resume goes on from where the last fit ended"),
 }
 
 RIDGE = {"solver": one_of("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")}
 LOGISTIC = {
-    "dual": way(boolean(), False, "the way is chosen by the data, and the certificate says how good it was"),
-    "intercept_scaling": way(number(0, above=True), 1, "the intercept is not penalised"),
-    "multi_class": way(
+    "dual": no_effect(boolean(), False, "the way is chosen by the data, and the certificate says how good it was"),
+    "intercept_scaling": no_effect(number(0, above=True), 1, "the intercept is not penalised"),
+    "multi_class": no_effect(
         Parameter(
             "'multinomial', one model of all classes",
             lambda v: isinstance(v, str) and v in ("auto", "multinomial", "deprecated"),
@@ -124,14 +124,14 @@ LOGISTIC = {
 }
 
 
-def takes(*names: str, **more: Way) -> Callable[[Taker], Taker]:
+def takes(*names: str, **more: NoEffect) -> Callable[[Taker], Taker]:
     """Let a model or a function take keywords that have no effect.
 
     Parameters
     ----------
     *names : str
-        Keywords that are listed in `WAYS`.
-    **more : Way
+        Keywords that are listed in `NO_EFFECT`.
+    **more : NoEffect
         Others.
 
     Examples
@@ -142,10 +142,10 @@ def takes(*names: str, **more: Way) -> Callable[[Taker], Taker]:
     >>> double(3, n_jobs=None), str(inspect.signature(double))
     (6, '(x, *, n_jobs=None)')
     """
-    ways = {**{name: WAYS[name] for name in names}, **more}
+    keywords = {**{name: NO_EFFECT[name] for name in names}, **more}
 
     def extend(taker: Taker) -> Taker:
-        return cast(Taker, _model(taker, ways) if isinstance(taker, type) else _function(taker, ways))
+        return cast(Taker, _model(taker, keywords) if isinstance(taker, type) else _function(taker, keywords))
 
     return extend
 
@@ -185,9 +185,9 @@ def also_called(**names: str) -> Callable[[Taker], Taker]:
     return extend
 
 
-def ways_of(model: object) -> set[str]:
+def without_effect(model: object) -> set[str]:
     """Name the parameters of a model that have no effect."""
-    return {name for name, rule in getattr(model, "parameters", {}).items() if isinstance(rule, Way)}
+    return {name for name, rule in getattr(model, "parameters", {}).items() if isinstance(rule, NoEffect)}
 
 
 class _Model(Protocol):
@@ -195,37 +195,39 @@ class _Model(Protocol):
     __init__: Callable[..., None]
 
 
-def _model(kind: type[_Model], ways: dict[str, Way]) -> type[_Model]:
+def _model(kind: type[_Model], keywords: dict[str, NoEffect]) -> type[_Model]:
     plain = kind.__init__  # type: ignore[misc]
 
     @wraps(plain)
     def constructor(self: object, *args: object, **given: object) -> None:
-        values = {name: given.pop(name, one.default) for name, one in ways.items()}
+        values = {name: given.pop(name, one.default) for name, one in keywords.items()}
         plain(self, *args, **given)
         # Last: the constructor of a base class that takes the same keywords has put their defaults.
         vars(self).update(values)
 
-    constructor.__signature__ = _extended(plain, ways)  # type: ignore[attr-defined]
+    constructor.__signature__ = _extended(plain, keywords)  # type: ignore[attr-defined]
     kind.__init__ = constructor  # type: ignore[misc]
-    kind.parameters = {**kind.parameters, **ways}
+    kind.parameters = {**kind.parameters, **keywords}
     return kind
 
 
-def _function(function: Callable[..., object], ways: dict[str, Way]) -> Callable[..., object]:
+def _function(function: Callable[..., object], keywords: dict[str, NoEffect]) -> Callable[..., object]:
     @wraps(function)
     def call(*args: object, **given: object) -> object:
-        for name, one in ways.items():
+        for name, one in keywords.items():
             value = given.pop(name, one.default)
             if not one.accepts(value):
                 raise ParameterError(f"{function.__name__}: {name} must be {one.wanted}, not {shown(value)}.")
             one.notice(function.__name__, name, value)
         return function(*args, **given)
 
-    call.__signature__ = _extended(function, ways)  # type: ignore[attr-defined]
+    call.__signature__ = _extended(function, keywords)  # type: ignore[attr-defined]
     return call
 
 
-def _extended(function: Callable[..., object], ways: dict[str, Way]) -> inspect.Signature:
+def _extended(function: Callable[..., object], keywords: dict[str, NoEffect]) -> inspect.Signature:
     plain = inspect.signature(function)
-    extra = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=one.default) for name, one in ways.items()]
+    extra = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=one.default) for name, one in keywords.items()
+    ]
     return plain.replace(parameters=[*plain.parameters.values(), *extra])

@@ -21,7 +21,7 @@ MOST_LEVELS = 50
 
 
 @dataclass(eq=False)
-class Glance:
+class ColumnView:
     """One column.
 
     Its `rows` are the numbers of those looked at, spread evenly over the table.
@@ -115,10 +115,10 @@ def _is_whole(found: np.ndarray | None) -> bool:
 
 
 @dataclass(eq=False)
-class View:
+class TableView:
     """All columns, with the target."""
 
-    columns: list[Glance]
+    columns: list[ColumnView]
     n_rows: int
     target: str = "the target"
     y: np.ndarray | None = None  # the target in the rows that are looked at, as numbers or as the codes of classes
@@ -127,19 +127,21 @@ class View:
     gone: set[str] = field(default_factory=set)  # columns that a rule has left out, which the next need not look at
 
     @classmethod
-    def of(cls, table: pa.Table, y: np.ndarray | None, target: str = "the target", *, is_number: bool = False) -> View:
+    def of(
+        cls, table: pa.Table, y: np.ndarray | None, target: str = "the target", *, is_number: bool = False
+    ) -> TableView:
         n = table.num_rows
         rows = np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.int64)
-        glances = [Glance(name, table, j, rows) for j, name in enumerate(table.column_names)]
+        columns = [ColumnView(name, table, j, rows) for j, name in enumerate(table.column_names)]
         if y is None:
-            return cls(glances, n, target)
+            return cls(columns, n, target)
         if is_number:
             every = np.asarray(y, dtype=np.float64)
         else:
             every = np.unique(np.asarray(y).astype(str), return_inverse=True)[1].astype(np.float64)
-        return cls(glances, n, target, every[rows], is_number, every)
+        return cls(columns, n, target, every[rows], is_number, every)
 
     @property
-    def left(self) -> list[Glance]:
+    def left(self) -> list[ColumnView]:
         """The columns that are still there."""
         return [one for one in self.columns if one.name not in self.gone]
