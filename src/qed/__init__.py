@@ -23,7 +23,7 @@ _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],
     "qed.exporting.to_onnx": ["to_onnx"],
-    "qed.base.models.estimator": ["certify"],
+    "qed.base.models.proof": ["certify"],
     "qed.base.sources.open": ["rows"],
     "qed.base.saving.models": ["load", "save"],
     "qed.base.running.resume": ["resume"],

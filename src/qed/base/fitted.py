@@ -8,6 +8,7 @@ their lists whenever a file is loaded, so that nothing out of a file can reach c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -113,8 +114,13 @@ def check_fitted(model: object) -> list[str]:
     return found
 
 
+def fitted_attributes(model: object) -> dict[str, Any]:
+    """Give what a model has learned: what ends in an underscore, as scikit-learn has it."""
+    return {name: value for name, value in vars(model).items() if name[-1] == "_" != name[0]}
+
+
 def _held(value: object) -> dict[str, object]:
     """Give what a model has learned, or what is declared of another value and is there."""
     if isinstance(value, BaseEstimator):
-        return {name: one for name, one in vars(value).items() if name.endswith("_") and not name.startswith("_")}
+        return fitted_attributes(value)
     return {name: getattr(value, name) for name in declared(type(value)) if hasattr(value, name)}

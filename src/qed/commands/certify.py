@@ -10,7 +10,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import InputError
-from qed.base.models.estimator import certify as recompute
+from qed.base.models.proof import certify as recompute
 from qed.base.saving.models import load
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows

@@ -8,8 +8,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.models.composed import Member, refuse_weights, takes_weights
-from qed.base.models.estimator import certify
-from qed.base.models.proof import FOLLOWING, SAME_DATA
+from qed.base.models.proof import FOLLOWING, SAME_DATA, certify
 from qed.base.random import generator
 from qed.selection.searching.candidates import fresh
 

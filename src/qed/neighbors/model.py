@@ -135,8 +135,6 @@ class Neighbors(Estimator):
             raise InputError(f"A matrix of distances is square; this one has the shape {X.shape}.")
         self.X_fit_, self.n_samples_fit_ = copied(X), int(X.shape[0])
         self.center_, self.scale_ = problem.frame
-        for name in {"weight_fit_", "tree_", "tables_", "recall_"} & vars(self).keys():
-            delattr(self, name)
         if problem.weight is not None:
             self.weight_fit_ = copied(problem.weight)
         if grows(self._measure, X, self.algorithm):

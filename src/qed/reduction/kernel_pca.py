@@ -205,8 +205,6 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             values, directions = values[values > 0], directions[values > 0]
         if not len(values):
             raise DegenerateError("KernelPCA: rows do not vary in the features of the kernel. Give rows that differ.")
-        for name in ("weight_fit_", "X_transformed_fit_", "dual_coef_"):
-            self.__dict__.pop(name, None)
         self.gamma_, self.X_fit_ = problem.gamma, copied(problem.block.X)
         if problem.block.weight is not None:
             self.weight_fit_ = copied(problem.block.weight)

@@ -177,7 +177,7 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         return self.classes_[self.tree_.value.argmax(axis=1)[self._leaf(block)]]
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return self.tree_.value[self._leaf(block)].astype(block.X.dtype, copy=False)
+        return np.asarray(self.tree_.value[self._leaf(block)])
 
     def _prove(self, problem: ClassTreeProblem) -> list[Claim]:  # type: ignore[override]
         others = float(not np.array_equal(problem.classes, self.classes_) or self.n_classes_ != len(self.classes_))

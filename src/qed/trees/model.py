@@ -129,8 +129,6 @@ class DecisionTree(Estimator):
         """Give value and impurity of all nodes, from the leaf of each row, or from what classes weigh."""
 
     def _solve(self, problem: TreeProblem) -> None:
-        for name in ("n_pruned_", "bins_"):
-            self.__dict__.pop(name, None)
         self.is_categorical_ = problem.is_categorical
         self._keep(self._cut(self._grown(problem)), problem.rows.n_features)
         if self.max_bins is not None:

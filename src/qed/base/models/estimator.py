@@ -13,7 +13,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +23,6 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import fitting
 from qed.base.errors import (
     InputError,
     NotAvailableError,
@@ -34,19 +32,18 @@ from qed.base.errors import (
     enough_memory,
     level_of_user,
 )
-from qed.base.models.checks import check_rows, complete, finite
+from qed.base.fitted import fitted_attributes
+from qed.base.models.checks import check_rows, finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
-from qed.base.models.parts import parts_of
 from qed.base.models.problem import Problem, RowsProblem, StatisticProblem, none_left, refuse_light
-from qed.base.models.proof import difference_from, examine
+from qed.base.models.proof import difference_from
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
-from qed.base.running.changing import changing
+from qed.base.running.changing import COLUMNS, begin_anew, changing
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.base.threads.interrupts import deferred
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -87,6 +84,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
+        Nothing of an earlier fit is left. A fit that fails leaves the model as it was before, fitted or not.
+
         Parameters
         ----------
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
@@ -103,9 +102,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with changing(self), calling_back(self, X, y, sample_weight):
+        with changing(self, anew=not self._goes_on()), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
+
+    def _goes_on(self) -> bool:
+        """Say whether a fit goes on from what the last one has left, as ``warm_start=True`` asks for; else nothing of it is left."""
+        return False
 
     def _settle(self, problem: Any) -> None:
         """Solve a problem and prove the solution."""
@@ -184,7 +187,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def _attributes(self) -> dict[str, Any]:
         """Give the fitted attributes: what ends in an underscore, as scikit-learn has it."""
-        return {name: value for name, value in vars(self).items() if name.endswith("_") and not name.startswith("_")}
+        return fitted_attributes(self)
 
     @property
     def inference_(self) -> object:
@@ -284,7 +287,7 @@ class OnePass(Estimator):
         check_parameters(self, self.parameters)
         self._check_sums("partial_fit")
         first = not hasattr(self, "statistic_")
-        with changing(self), calling_back(self, X, y, sample_weight):
+        with changing(self, anew=first), calling_back(self, X, y, sample_weight):
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)
@@ -311,6 +314,7 @@ class OnePass(Estimator):
 
     def _update(self, statistic: Any, new: StatisticProblem) -> None:
         """Learn from a statistic whose rows are no longer all at hand."""
+        begin_anew(self, keep=COLUMNS)
         self._settle(self._known(None, statistic, new.target_ndim))
 
 
@@ -352,49 +356,7 @@ class Iterative(Stepped, Estimator):
                 raise InputError(
                     f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew."
                 )
-            self._run(problem, self.ending_.last or self.ending_.step, iteration_callbacks(self, problem))
+            last = self.ending_.last or self.ending_.step
+            begin_anew(self, keep=COLUMNS)
+            self._run(problem, last, iteration_callbacks(self, problem))
         return self
-
-
-def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
-    """Recompute a model's certificate from its public attributes and the data.
-
-    Nothing the solver believed is used: whoever has the model and the data can check the proof. Where it fails, the certificate says
-    which it is: other data than those of the fit, or a model whose numbers do not follow from them.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Any model of qed; or a pipeline or a search of scikit-learn, whose models of qed are then all looked at.
-    X, y, sample_weight
-        The data it was fitted on; files and Dask collections too.
-
-    Returns
-    -------
-    Certificate
-        True when all claims hold.
-
-    Examples
-    --------
-    >>> import qed
-    >>> X, y = qed.data.load("diabetes").Xy()
-    >>> model = qed.Ridge(alpha=0.5).fit(X, y)
-    >>> bool(qed.certify(model, X, y))
-    True
-    >>> model.coef_[0] *= 1.001
-    >>> qed.certify(model, X, y).verdict
-    'These are the data of the fit: it is the model that they do not bear out.'
-    >>> qed.certify(model, X, 2 * y).verdict
-    'These are not the data of the fit: another target.'
-    """
-    parts = parts_of(model, X)
-    if len(parts) > 1 or parts[0][0]:
-        # The steps before the last learn without weights.
-        weights = [*([None] * (len(parts) - 1)), sample_weight]
-        proofs = [(name, certify(part, table, y, weight)) for (name, part, table), weight in zip(parts, weights)]
-        return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
-    model = parts[0][1]
-    model._check_fitted()
-    with deferred(), fitting():
-        rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
-        return examine(model, rows)

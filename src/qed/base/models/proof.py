@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.certificate import Certificate, Claim
+from qed.base.engine import fitting
 from qed.base.errors import InputError
 from qed.base.fitted import FAULTS, check_fitted
+from qed.base.models.checks import complete
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parts import parts_of
 from qed.base.models.problem import Problem
 from qed.base.numbers import TINY, largest_share
 from qed.base.sources.rows import Rows
+from qed.base.threads.interrupts import deferred
 
 SAME_DATA = "the data are those of the fit"
 FOLLOWING = "attributes that do not follow from the data"
@@ -34,6 +39,50 @@ class Examined(Protocol):
     def _prove(self, problem: Problem) -> list[Claim]: ...
     def _restate(self, problem: Problem) -> list[Claim]: ...
     def _difference(self, problem: Problem) -> str | None: ...
+
+
+def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+    """Recompute a model's certificate from its public attributes and the data.
+
+    Nothing the solver believed is used: whoever has the model and the data can check the proof. Where it fails, the certificate says
+    which it is: other data than those of the fit, or a model whose numbers do not follow from them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any model of qed; or a pipeline or a search of scikit-learn, whose models of qed are then all looked at.
+    X, y, sample_weight
+        The data it was fitted on; files and Dask collections too.
+
+    Returns
+    -------
+    Certificate
+        True when all claims hold.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> model = qed.Ridge(alpha=0.5).fit(X, y)
+    >>> bool(qed.certify(model, X, y))
+    True
+    >>> model.coef_[0] *= 1.001
+    >>> qed.certify(model, X, y).verdict
+    'These are the data of the fit: it is the model that they do not bear out.'
+    >>> qed.certify(model, X, 2 * y).verdict
+    'These are not the data of the fit: another target.'
+    """
+    parts = parts_of(model, X)
+    if len(parts) > 1 or parts[0][0]:
+        # The steps before the last learn without weights.
+        weights = [*([None] * (len(parts) - 1)), sample_weight]
+        proofs = [(name, certify(part, table, y, weight)) for (name, part, table), weight in zip(parts, weights)]
+        return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
+    model = parts[0][1]
+    model._check_fitted()
+    with deferred(), fitting():
+        rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
+        return examine(model, rows)
 
 
 def examine(model: Examined, rows: Rows) -> Certificate:

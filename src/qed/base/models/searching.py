@@ -308,9 +308,8 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
         What folding the model's statistic over the rows would give.
     """
     check_parameters(model, model.parameters)
-    opened = model._open(rows, reset=True, target=model.target)
-    with changing(model), calling_back(model, rows, None, None):
-        model._settle(model._known(opened, statistic))
+    with changing(model, anew=True), calling_back(model, rows, None, None):
+        model._settle(model._known(model._open(rows, reset=True, target=model.target), statistic))
     return model
 
 

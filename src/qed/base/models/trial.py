@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotFittedError
+from qed.base.fitted import fitted_attributes
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.running.changing import changing
 from qed.base.running.drive import usual_advice, warn_if_unproven
@@ -66,7 +67,7 @@ class Trial(Stepped, BaseEstimator):
         self
             The model, with its ``certificate_``.
         """
-        with changing(self):
+        with changing(self, anew=True):
             self._run(self._begin(world))
         return self
 
@@ -128,7 +129,7 @@ class Trial(Stepped, BaseEstimator):
         return hasattr(self, "certificate_")
 
     def _attributes(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name.endswith("_") and not name.startswith("_")}
+        return fitted_attributes(self)
 
     def _advice(self) -> str:
         """Say what to change where the certificate does not hold, and neither time nor steps were short."""

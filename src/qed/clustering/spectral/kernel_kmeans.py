@@ -209,7 +209,6 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
 
     def _finish(self, problem: FeatureSpace, step: Step) -> None:
         self.gamma_, self.X_fit_ = problem.gamma, copied(problem.block.X)
-        self.__dict__.pop("weight_fit_", None)
         if problem.block.weight is not None:
             self.weight_fit_ = copied(problem.block.weight)
         # Which restart was the best, of equal ones, hangs on rounding: clusters are numbered by their rows, unless the user did.

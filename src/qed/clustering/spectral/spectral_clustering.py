@@ -249,7 +249,6 @@ class SpectralClustering(Clusterer):
         self.eigenvalues_, self.embedding_, self.labels_ = values, embedding, labels
         self.cluster_centers_ = _means(embedding, labels, k)
         self.normalized_cut_ = graph.normalised_cut(labels, k)
-        self.__dict__.pop("X_fit_", None)
         if not self._is_given:
             self.X_fit_ = copied(problem.block.X)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.base.models.estimator import certify as recompute
+from qed.base.models.proof import certify as recompute
 from qed.base.saving.models import load, save
 from qed.commands.certify import opened
 from qed.selection.guarantees.conformal import Conformal

@@ -235,8 +235,11 @@ class MultiLayer(Iterative):
         patience = Patience(np.inf if endless else self.n_iter_no_change, self.tol, score)
         return (yield from epochs(course, schedule, patience, start))
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "coefs_")
+
     def _solve(self, problem: NetworkProblem) -> None:
-        if self.warm_start and hasattr(self, "coefs_"):
+        if self._goes_on():
             self._check_same_network(problem)
             if (last := self._last_epoch()) is not None:
                 self._make_epochs(problem, last, self.max_iter)
@@ -358,7 +361,7 @@ class MultiLayer(Iterative):
                 "partial_fit does not support early_stopping=True, which holds rows out of all there are: call fit, or set it to False."
             )
         first = not hasattr(self, "coefs_")
-        with changing(self), calling_back(self, X, y, sample_weight):
+        with changing(self, anew=first), calling_back(self, X, y, sample_weight):
             rows = self._open(X, y, sample_weight, reset=first, target=self.target).cached()
             known = getattr(self, "classes_", None) if classes is None else np.unique(classes)
             if known is not None and hasattr(self, "classes_") and known.tolist() != known_before(self):

@@ -35,7 +35,7 @@ from qed.base.models.proof import restated
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
 from qed.base.numbers import EPS, TINY
 from qed.base.random import Seed, generator, seed_of
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.maps.approximation import SampleProblem
 from qed.features.maps.sampling import Sample
@@ -123,7 +123,6 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
             )
         self.components_ = self._drawn()
         self.distortion_ = self._measured(problem.sample)
-        self.__dict__.pop("inverse_components_", None)
         if self.compute_inverse_components:
             self.inverse_components_ = np.linalg.pinv(dense(self.components_))
 
@@ -152,7 +151,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
             Projected rows.
         """
         self._check_fitted()
-        scores = np.asarray(X.toarray() if is_sparse(X) else X)
+        scores = np.asarray(as_dense(X))
         if scores.ndim != 2 or scores.shape[1] != self.n_components_:
             raise InputError(f"Expected {self.n_components_} columns, got the shape {scores.shape}.")
         inverse = getattr(self, "inverse_components_", None)

@@ -154,7 +154,6 @@ class KernelRidge(KernelModel):
         return "dual", f"{n} rows are fewer than {d} features"
 
     def _solve(self, problem: KernelProblem) -> None:
-        self.__dict__.pop("coef_", None)
         alphas = self._alphas(problem.Y.shape[1])
         self.form_, self.reason_ = self._choose(len(problem.Y))
         if self.form_ != "primal":

@@ -169,7 +169,6 @@ class Conformal(HoldingOut):
             found: Rows = self.estimator_._open(X, y, sample_weight, reset=False, target=target)
             return found
         found = opener._open(X, y, sample_weight, reset=True, target=target)
-        self.__dict__.pop("feature_names_in_", None)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(opener, name):
                 setattr(self, name, getattr(opener, name))
@@ -201,9 +200,7 @@ class Conformal(HoldingOut):
         n = len(problem.present)
         if n < 2:
             raise InputError(f"Conformal needs at least 2 rows to hold any out, but there are {n} (n_samples={n}).")
-        self.__dict__.pop("seed_", None)
         self.members_, self.left_out_ = [], None
-        self.__dict__.pop("classes_", None)
         if self.target == "label":
             self.classes_ = np.unique(problem.y[problem.present])
         fit = {"prefit": self._take_fitted, "split": self._split, "cv+": self._by_folds, "jackknife+": self._one_by_one}

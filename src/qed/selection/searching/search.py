@@ -54,12 +54,6 @@ def _chosen(index: Any, many: int) -> int:
     return int(index)
 
 
-FOR_THE_BEST = (
-    *("best_index_", "best_params_", "best_score_", "standard_error_"),
-    *("best_estimator_", "refit_time_", "feature_names_in_"),
-)
-
-
 @also_called(estimator="model", param_grid="grid")
 @takes("n_jobs", "verbose", "pre_dispatch")
 class Search(Estimator):
@@ -252,8 +246,6 @@ class Search(Estimator):
         )
 
     def _keep(self, candidates: list[dict[str, Any]], found: Evaluation, scorers: Mapping[str, Scoring]) -> None:
-        for name in FOR_THE_BEST:
-            self.__dict__.pop(name, None)
         decisive = self._decisive(list(found.scores))
         single = list(scorers) == ["score"]
         self.scorer_ = as_given(scorers["score"]) if single else {name: as_given(one) for name, one in scorers.items()}

@@ -183,9 +183,6 @@ class GradientBoosting(Iterative):
         self.n_trees_per_iteration_ = problem.objective.outputs
         self.is_categorical_ = problem.is_categorical
         self.train_score_ = step.train * unit
-        for name in ("validation_score_", "seed_"):
-            if hasattr(self, name):
-                delattr(self, name)
         if len(step.aside):
             self.validation_score_ = step.aside * unit
         if problem.is_random:

@@ -152,7 +152,7 @@ class RandomForestClassifier(Classifier, Forest):
         return self.classes_[self._mean(block).argmax(axis=1)]
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return self._mean(block).astype(block.X.dtype, copy=False)
+        return self._mean(block)
 
     def _prove(self, problem: ClassTreeProblem) -> list[Claim]:  # type: ignore[override]
         others = float(not np.array_equal(problem.classes, self.classes_) or self.n_classes_ != len(self.classes_))

@@ -155,7 +155,6 @@ class Forest(Estimator):
         )
         self.trees_ = list(work(partial(self._grown, problem, drawn, urn, k) for k in range(self.n_estimators)))
         self.feature_importances_ = self._importances(problem.rows.n_features)
-        self.__dict__.pop("oob_score_", None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
 
