@@ -33,7 +33,7 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block, copied, is_sparse, values_apart
+from qed.base.sources.block import Block, as_dense, copied, is_sparse, values_apart
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.likelihood import Point
@@ -343,7 +343,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
             scores = np.asarray(X @ self.dual_coef_.T) + self.intercept_
         else:
             if is_sparse(X) != is_sparse(kept):
-                X, kept = (one.toarray() if is_sparse(one) else one for one in (X, kept))
+                X, kept = (as_dense(one) for one in (X, kept))
             scores = combined(self._similarity, X, kept, self.dual_coef_.T) + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 

@@ -87,10 +87,10 @@ class MajorityClassifier(OnePassClassifier):
 
     def _decide(self, block: Block) -> np.ndarray:
         scores = self.class_prior_[1] - self.class_prior_[0] if len(self.classes_) == 2 else self.class_prior_
-        return np.broadcast_to(scores, (len(block), *np.shape(scores))).astype(block.X.dtype)
+        return np.broadcast_to(scores, (len(block), *np.shape(scores)))
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return np.broadcast_to(self.class_prior_, (len(block), len(self.classes_))).astype(block.X.dtype)
+        return np.broadcast_to(self.class_prior_, (len(block), len(self.classes_)))
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         counts = problem.statistic.target

@@ -202,7 +202,7 @@ class VotingClassifier(Classifier, Voting):
 
     def _probabilities(self, block: Block) -> np.ndarray:
         found = np.average([one.predict_proba(block.X) for one in self.estimators_], axis=0, weights=self._say)
-        return np.asarray(found).astype(block.X.dtype, copy=False)
+        return np.asarray(found)
 
     def _said(self, block: Block) -> np.ndarray:
         """Give the number of the class that each member says, of shape (n, n_members)."""

@@ -24,7 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, as_dense
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 from qed.stats.classes.cross_entropy import cross_entropy, others
@@ -203,7 +203,7 @@ def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: floa
     for x, codes, weight in loss.tiles(block):
         chance = cross_entropy(loss.scores(x, theta), codes)[1]
         rest, root = others(chance), np.sqrt(chance)
-        x = (x.toarray() if hasattr(x, "toarray") else x) / loss.scale
+        x = as_dense(x) / loss.scale
         x = np.column_stack([x, np.ones(len(x))]) if loss.intercept else x
         parts = [found]
         for l in range(chance.shape[1]):

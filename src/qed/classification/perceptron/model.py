@@ -226,6 +226,14 @@ class Perceptron(Classifier, Iterative):
     def _evidence(self, rows: Rows) -> Visits:
         return Visits(rows, self, self.classes_, getattr(self, "before_", None))
 
+    def _begin(self, *data: Any, reset: bool = True, **named: Any) -> Visits:
+        if not reset and hasattr(self, "before_"):
+            raise NotAvailableError(
+                "Perceptron can not go on after partial_fit: visit rows by partial_fit, or call fit."
+            )
+        found: Visits = super()._begin(*data, reset=reset, **named)
+        return found
+
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit more rows, once, from where the planes are; rows of earlier calls are not visited again.
 
@@ -251,7 +259,7 @@ class Perceptron(Classifier, Iterative):
                 "Perceptron.partial_fit forgets its rows, which a kernel, average=True and class_weight='balanced' need: call fit."
             )
         first = not hasattr(self, "coef_")
-        with changing(self), calling_back(self, X, y, sample_weight):
+        with changing(self, anew=first), calling_back(self, X, y, sample_weight):
             rows = self._open(X, y, sample_weight, reset=first, target=self.target).cached()
             if first:
                 self.classes_ = learn_classes(rows, "Perceptron")[0] if classes is None else np.unique(classes)
@@ -272,10 +280,6 @@ class Perceptron(Classifier, Iterative):
             planes, wrong = problem.beginning(), np.full(problem.planes, np.inf)
             given_up = came_back = np.zeros(problem.planes, bool)
             seed, epoch, saved = seed_of(self.random_state), 0, planes
-        elif hasattr(self, "before_"):
-            raise NotAvailableError(
-                "Perceptron can not go on after partial_fit: visit rows by partial_fit, or call fit."
-            )
         else:
             planes = Planes(start.weights, start.row_pulls, start.time)
             wrong, given_up, came_back = start.wrong, start.given_up, start.came_back
@@ -322,8 +326,6 @@ class Perceptron(Classifier, Iterative):
         self.dual_coef_ = self.eta0 * (planes.row_pulls[0] - planes.row_pulls[1] / visits[:, None]) * problem.facts.sign
         self.updates_ = planes.row_pulls[0] @ problem.measure
         self.intercept_ = problem.unit * self.dual_coef_.sum(axis=1)
-        for name in ("coef_", "X_fit_", "before_"):
-            self.__dict__.pop(name, None)
         if self.kernel is None:
             self.coef_ = summed(problem.held, self.dual_coef_)
             if problem.before is not None:
@@ -337,7 +339,7 @@ class Perceptron(Classifier, Iterative):
             scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
         else:
             scores = self.similarity.combined(block.X, self.X_fit_, self.dual_coef_.T)
-        scores = (scores + self.intercept_).astype(block.X.dtype, copy=False)
+        scores = scores + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def _prove(self, problem: Visits) -> list[Claim]:

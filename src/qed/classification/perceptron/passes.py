@@ -21,7 +21,7 @@ from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.problem import RowsProblem
 from qed.base.random import mixed
 from qed.base.sources.block import Block, is_sparse
-from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.base.sources.rows import Rows, kept
 from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
 from qed.kernels.similarity import Similarity
 
@@ -92,8 +92,7 @@ class Visits(RowsProblem):
             found, totals, self.before = classes, np.ones(len(classes)), before
         self.others = 0 if classes is None or np.array_equal(found, classes) else 1
         self.classes = found
-        numbered = coded(rows, found)
-        self.held = numbered if isinstance(numbered, ArrayRows) else kept(numbered)
+        self.held = kept(coded(rows, found))
         self.codes = np.asarray(self.held.y)
         factors = class_factors(model.class_weight, found, totals)[self.codes]
         self.weight = factors if self.held.weight is None else factors * self.held.weight

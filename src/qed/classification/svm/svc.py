@@ -341,7 +341,7 @@ class SVC(Classifier, KernelMachine):
         else:
             found = coupled(positive, len(self.classes_))
         grain = 4 * float(np.finfo(block.X.dtype).eps)
-        return agreeing(found, winners(scores, len(self.classes_)), grain).astype(block.X.dtype, copy=False)
+        return agreeing(found, winners(scores, len(self.classes_)), grain)
 
     def _by_part(self) -> np.ndarray:
         numbers = np.repeat(np.arange(len(self.classes_)), self.n_support_)
@@ -362,7 +362,7 @@ class SVC(Classifier, KernelMachine):
         return votes(scores, len(self.classes_)) if self.decision_function_shape == "ovr" else scores
 
     def _decide(self, block: Block) -> np.ndarray:
-        return self._shaped(self._scores(block)).astype(block.X.dtype, copy=False)
+        return self._shaped(self._scores(block))
 
     def _choose(self, block: Block) -> np.ndarray:
         count = len(self.classes_)

@@ -179,13 +179,13 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         }
 
     def _decide(self, block: Block) -> np.ndarray:
-        return _scores(self._totals(block)).astype(block.X.dtype, copy=False)
+        return _scores(self._totals(block))
 
     def _choose(self, block: Block) -> np.ndarray:
         return self._stage_answers(self._totals(block), block)["predict"]
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return _chances(_scores(self._totals(block))).astype(block.X.dtype, copy=False)
+        return _chances(_scores(self._totals(block)))
 
     def staged_decision_function(self, X: object) -> Iterator[np.ndarray]:
         """Score the classes after each round.

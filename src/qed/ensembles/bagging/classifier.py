@@ -135,7 +135,7 @@ class BaggingClassifier(Classifier, Bagging):
         return self.classes_[self._mean(block.X).argmax(axis=1)]
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return self._mean(block.X).astype(block.X.dtype, copy=False)
+        return self._mean(block.X)
 
     def _prove(self, problem: MemberClasses) -> list[Claim]:
         others = float(not np.array_equal(problem.classes, self.classes_) or self.n_classes_ != len(self.classes_))

@@ -127,8 +127,6 @@ class Bagging(Estimator):
         self.estimators_features_ = np.array([self._columns(p, tried, k) for k in range(self.n_estimators)])
         problem.prepare()
         self.estimators_ = list(work(partial(self._fitted, problem, k) for k in range(self.n_estimators)))
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
-            self.__dict__.pop(name, None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
 

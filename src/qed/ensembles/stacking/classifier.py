@@ -126,14 +126,13 @@ class StackingClassifier(Classifier, Stacking):
         return hasattr(getattr(self, "final_estimator_", self._final), "decision_function")
 
     def _decide(self, block: Block) -> np.ndarray:
-        found = np.asarray(self.final_estimator_.decision_function(self._table(block.X)))
-        return found.astype(block.X.dtype, copy=False)
+        return np.asarray(self.final_estimator_.decision_function(self._table(block.X)))
 
     def _choose(self, block: Block) -> np.ndarray:
         return self.classes_[np.asarray(self.final_estimator_.predict(self._table(block.X)), dtype=np.intp)]
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return shares(self.final_estimator_, self._table(block.X), len(self.classes_)).astype(block.X.dtype, copy=False)
+        return shares(self.final_estimator_, self._table(block.X), len(self.classes_))
 
     def _prove(self, problem: MemberClasses) -> list[Claim]:
         others = float(not np.array_equal(problem.classes, self.classes_))
