@@ -1,6 +1,7 @@
 """One front door: ``fit(X, y)`` and ``fit(qed.rows(X, y))`` give the same model, or the same sentence, for every kind of input."""
 
 import datetime
+import decimal
 import re
 import warnings
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
 import qed
 from qed.base.errors import InputError, QedError, SourceError
+from qed.base.sources.block import as_dense
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -40,6 +43,16 @@ class Streaming:
 
     def __arrow_c_stream__(self, requested_schema=None):
         return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Sequence:
+    """Something of which nothing is known but that it has rows."""
+
+    def __len__(self):
+        return N
+
+    def __getitem__(self, row):
+        return X[row].tolist()
 
 
 class Arraylike:
@@ -110,6 +123,15 @@ TAKEN = {
     "dask frame": (lambda _: dask_frame.from_pandas(FRAME, npartitions=3), X, True),
     "parquet": (parquet, X, True),
     "npy": (npy, X, False),
+    "list of arrays": (lambda _: list(X), X, False),
+    "sequence": (lambda _: Sequence(), X, False),
+    "long floats": (lambda _: X.astype(np.longdouble), X, False),
+    "decimals": (lambda _: np.vectorize(lambda v: decimal.Decimal(f"{v:.3f}"), otypes=[object])(X), X, False),
+    "pandas numbers for names": (lambda _: FRAME.set_axis([5, 7], axis=1), X, False),
+    "pandas tuples for names": (lambda _: FRAME.set_axis([("u", 1), ("u", 2)], axis=1), X, False),
+    "polars decimals": (lambda _: pl.DataFrame(X, schema=["a", "b"]).cast(pl.Decimal(10, 3)), X, True),
+    "dataset": (lambda _: dataset.dataset(pa.Table.from_pandas(FRAME)), X, True),
+    "scanner": (lambda _: dataset.dataset(pa.Table.from_pandas(FRAME)).scanner(), X, True),
 }
 
 
@@ -182,6 +204,30 @@ REFUSED = {
     ),
     "NaN in a sparse matrix": Refused("contains NaN: column number 1, row 3", lambda: sparse.csr_array(holed(np.nan))),
     "masked": Refused("contains NaN: column number 1, row 3", lambda: np.ma.masked_array(X, np.isnan(holed(np.nan)))),
+    "generator": Refused("A generator can be gone through only once", lambda: (row for row in X.tolist())),
+    "generator of batches": Refused(
+        "RecordBatchReader.from_batches", lambda: iter(pa.Table.from_pandas(FRAME).to_batches(max_chunksize=10))
+    ),
+    "list of batches": Refused("join these 4 first", lambda: pa.Table.from_pandas(FRAME).to_batches(max_chunksize=10)),
+    "list of frames": Refused("join these 2 first", lambda: [FRAME[:20], FRAME[20:]]),
+    "list of dictionaries": Refused("rows are dictionaries", lambda: FRAME.to_dict("records")),
+    "records": Refused("array of records", lambda: FRAME.to_records(index=False)),
+    "set": Refused("got 0D", lambda: set(map(tuple, X.tolist()))),
+    "bytes": Refused("'x0' holds nested or binary", lambda: X.astype("S8")),
+    "durations": Refused("holds no numbers", lambda: np.full((N, 2), np.timedelta64(1, "s"))),
+    "pandas periods": Refused("'c' holds nested or binary", lambda: FRAME.assign(c=pd.period_range("2020", periods=N))),
+    "pandas durations": Refused("'c' holds dates or times", lambda: FRAME.assign(c=pd.Timedelta(1))),
+    "pandas zones": Refused(
+        "'c' holds dates or times", lambda: FRAME.assign(c=pd.date_range("2020", periods=N, tz="UTC"))
+    ),
+    "pandas numbers as text": Refused("'a' holds text", lambda: FRAME.astype(str)),
+    "pandas missing flag": Refused(
+        "contains NaN: column 'c', row 0", lambda: FRAME.assign(c=pd.array([None] + [True] * (N - 1), dtype="boolean"))
+    ),
+    "polars nothing": Refused("contains NaN: column 'c', row 0", lambda: pl.DataFrame({"a": X[:, 0], "c": [None] * N})),
+    "polars records": Refused("'c' holds nested", lambda: pl.DataFrame({"c": [{"u": 1.0}] * N})),
+    "arrow reader of text": Refused("'c' holds text", lambda: pa.table({"a": X[:, 0], "c": LABEL}).to_reader()),
+    "arrow names twice": Refused("'a' occurs more than once", lambda: pa.table([X[:, 0], X[:, 1]], names=["a", "a"])),
     "no such file": Refused("There is no file", lambda: "nowhere.csv", SourceError),
     "no such format": Refused("There is no file", lambda: "sales", SourceError),
 }
@@ -245,10 +291,37 @@ def test_labels_give_the_same_classifier(kind, tmp_path):
     assert first.score(make(tmp_path), LABEL) == first.score(qed.rows(make(tmp_path), LABEL))
 
 
+@pytest.mark.parametrize("kind", TAKEN)
+def test_clusterers_and_transformers_see_the_same_rows(kind, tmp_path):
+    make, _, named = TAKEN[kind]
+    for model, attribute in (
+        (lambda: qed.KMeans(2, random_state=0), "labels_"),
+        (lambda: qed.StandardScaler(with_mean=False), "scale_"),
+    ):
+        first, second = (
+            answer(lambda opened=opened, model=model: model().fit(opened(make(tmp_path))))
+            for opened in (_as_it_is, qed.rows)
+        )
+        np.testing.assert_array_equal(getattr(first, attribute), getattr(second, attribute))
+        assert hasattr(first, "feature_names_in_") == hasattr(second, "feature_names_in_") == named
+        asked = "transform" if attribute == "scale_" else "predict"
+        given = [as_dense(getattr(first, asked)(opened(make(tmp_path)))) for opened in (_as_it_is, qed.rows)]
+        np.testing.assert_array_equal(*given)
+
+
+def _as_it_is(data):
+    return data
+
+
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_refused_is_refused_in_the_same_words(kind):
     refused = REFUSED[kind]
-    for model, y in ((lambda: qed.Ridge(), NUMBER), (lambda: qed.LogisticRegression(), LABEL)):
+    for model, y in (
+        (lambda: qed.Ridge(), NUMBER),
+        (lambda: qed.LogisticRegression(), LABEL),
+        (lambda: qed.KMeans(2, random_state=0), None),
+        (lambda: qed.PCA(1), None),
+    ):
         answers = [answer(call) for call in doors(model, refused.make, y)]
         for found in answers:
             assert isinstance(found, tuple), found

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from qed.base.errors import InputError
 from qed.base.models.checks import is_finite
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import as_dense, is_sparse
 
 
 class Pair(NamedTuple):
@@ -100,7 +100,7 @@ def as_double(table: Any) -> Any:
 
 def dense(table: Any) -> np.ndarray:
     """Give a table as an ndarray."""
-    return table.toarray() if is_sparse(table) else table
+    return as_dense(table)
 
 
 def size_of(table: Any) -> int:

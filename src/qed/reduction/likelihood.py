@@ -17,7 +17,7 @@ import numpy as np
 from qed.base.errors import DegenerateError
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense
 
 
 class NormalRows(Estimator):
@@ -89,7 +89,7 @@ class NormalRows(Estimator):
     def _likelihoods(self, block: Block, variances: np.ndarray, level: float) -> np.ndarray:
         """Give the logarithm of the density of each row: squares along components, and of what is left, over their variances."""
         X, components = self._features_of(block.X), self.components_
-        away, k = (X.toarray() if is_sparse(X) else X) - self.mean_, len(components)
+        away, k = as_dense(X) - self.mean_, len(components)
         scores = away @ components.T
         found = level + (scores**2 / variances[:k]).sum(axis=1)
         if len(variances) > k:

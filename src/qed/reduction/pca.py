@@ -31,7 +31,7 @@ from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin
 from qed.base.numbers import EPS
 from qed.base.random import Seed, seed_of
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
 from qed.reduction.claims import TOLERANCE, Plane, claim_of_signs
@@ -185,7 +185,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         self.mean_ = np.array(seen.x_mean)
         self.explained_variance_ = values[:kept] / (seen.weight - 1)
         self._follow(problem)
-        self.__dict__.pop("error_", None)
         if self._is_sketched:
             self.error_ = Plane(spread, self.components_, values[:kept]).excess()
 
@@ -302,7 +301,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     def _distances(self, block: Block) -> np.ndarray:
         """Add up the squared distances of rows from the plane."""
         X = self._features_of(block.X)
-        away = (X.toarray() if is_sparse(X) else X) - self.mean_
+        away = as_dense(X) - self.mean_
         away = away - (away @ self.components_.T) @ self.components_
         return np.asarray(block.weights @ (away**2).sum(axis=1))
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from qed.base.sources.block import as_dense
 from qed.base.sources.layout import values_of
 from qed.report.words import counted, number, plus_minus
 from qed.selection.comparing.leaderboard import Comparison, Entry
@@ -113,7 +114,7 @@ def _wilson(own: np.ndarray) -> tuple[float, float]:
 
 
 def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    return np.asarray(as_dense(X))
 
 
 def shares_of_variance(X: np.ndarray) -> np.ndarray:

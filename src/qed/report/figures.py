@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
+from qed.base.sources.block import as_dense
 from qed.plots.style import plain
 from qed.report.clusters import by_count, criterion_by_count, second_opinion, shares_of_variance
 from qed.report.diagnosis import Diagnosis
@@ -187,7 +188,7 @@ def chances(comparison: Comparison) -> Iterator[Picture]:
 def _clusters(comparison: Comparison) -> Picture:
     model = comparison.best.model
     X, labels = model.encoded(comparison.rows).array().X, model.predict(comparison.rows)
-    X = X.toarray() if hasattr(X, "toarray") else X
+    X = as_dense(X)
     share = shares_of_variance(X)[:2].sum()
     draw = partial(plots.clusters, X, labels, centers_of(model.model_))
     words = (

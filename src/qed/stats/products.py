@@ -14,7 +14,7 @@ from scipy import sparse
 from qed.base.errors import InputError
 from qed.base.lazy import later
 from qed.base.numbers import TINY, all_finite
-from qed.base.sources.block import Block, aligned
+from qed.base.sources.block import Block, aligned, as_dense
 from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
 from qed.linalg.registers.vectors import beats_blas
@@ -53,7 +53,7 @@ def _numbers(y: Any) -> np.ndarray:
 
 def dense(X: Any) -> np.ndarray:
     """Give rows as a dense array of float64."""
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    return np.asarray(as_dense(X), dtype=np.float64)
 
 
 def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:

@@ -39,6 +39,11 @@ def is_sparse(matrix: object) -> bool:
     return hasattr(matrix, "tocsr")
 
 
+def as_dense(matrix: Any) -> Any:
+    """Give a matrix as an array; one that is no sparse matrix as it is."""
+    return matrix.toarray() if is_sparse(matrix) else matrix
+
+
 def dense_if_small(matrix: Any) -> Any:
     """Give a small sparse matrix as an array, to which zeros add no rounding, and others as they are.
 

@@ -192,8 +192,7 @@ def _held(rows: Rows) -> ArrayRows | None:
     """Give the rows of a partition as arrays; None where a view leaves none of them."""
     if not any(True for _ in rows.pieces()):
         return None
-    held = rows.cached()
-    return held if isinstance(held, ArrayRows) else kept(held)
+    return kept(rows.cached())
 
 
 def _length(part: Any) -> int:

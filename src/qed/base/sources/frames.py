@@ -57,6 +57,8 @@ def _convert(X: Any) -> Any:
         return _of_pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
         return pa.table(X)
+    if type(X).__module__ == "pyarrow._dataset":
+        return X.to_table()
     native = nw.from_native(X, pass_through=True)
     if isinstance(native, nw.LazyFrame):
         native = native.collect()

@@ -149,8 +149,7 @@ class Rows(Stated, ABC):
         >>> [part.y.tolist() for part in ArrayRows(np.ones((5, 1)), np.arange(5)).stream(0, 1, 2)]
         [[1, 0], [3, 2], [4]]
         """
-        held = self.cached()
-        return (held if isinstance(held, ArrayRows) else kept(held)).stream(seed, epoch, batch)
+        return kept(self.cached()).stream(seed, epoch, batch)
 
     def array(self) -> Block:
         """Give all rows as a single block, for methods that work in memory."""
@@ -374,6 +373,8 @@ class ArrayRows(Rows):
 
 def kept(rows: Rows, size: int | None = None, *, on_disk: bool = False) -> ArrayRows:
     """Read rows once and keep them: in memory where they come from there, else (or `on_disk`) in files that go when the rows do."""
+    if isinstance(rows, ArrayRows) and size is None and not on_disk:
+        return rows
     facts, folder = rows.facts, None
     if facts.in_memory and not facts.is_mapped and not on_disk:
         whole = rows.array()

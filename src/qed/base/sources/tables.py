@@ -8,7 +8,7 @@ mostly share the frame's memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -182,7 +182,8 @@ def _open_array(
         return TableRows(table, layout, y, weight, target_names, plan(size, table.num_columns, len(table)), named=False)
     blocks = None if size is None else plan(size, matrix.shape[1])
     found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
-    found.given = given
+    # Arrow knows no floats longer than ours.
+    found.given = matrix if given.dtype.kind == "f" and given.dtype.itemsize > 8 else given
     return found
 
 
@@ -208,6 +209,8 @@ def as_matrix(X: Any) -> Any:
 
 
 def _numbers(matrix: Any) -> Any:
+    if matrix.dtype.names:
+        raise InputError("An array of records is no matrix: make a table of it, for example with pandas.DataFrame(X).")
     if len(matrix.shape) != 2:
         raise InputError(
             f"Expected 2D array, got {len(matrix.shape)}D array instead, of shape {matrix.shape}. "
@@ -238,6 +241,7 @@ def to_array(X: Any) -> Any:
     """Give whatever can be one as an array of any type, dense or sparse."""
     if type(X) in (np.ndarray, np.memmap):
         return X
+    _refuse_parts(X)
     if is_sparse(X):
         # The formats with a fixed number of axes do not know a vector; only some of the others know how to become CSR.
         return sound(X) if X.ndim == 2 else X
@@ -250,6 +254,22 @@ def to_array(X: Any) -> Any:
         raise too_large(str(error)) from None
     except ValueError:
         raise InputError("The rows differ in length: every row must have one value for each column.") from None
+
+
+def _refuse_parts(X: object) -> None:
+    """Refuse what gives one part of a table after another, and say how to put them together."""
+    if isinstance(X, Iterator):
+        raise InputError(
+            f"A {type(X).__name__} can be gone through only once: give a list of its rows, or batches of Arrow as "
+            "pyarrow.RecordBatchReader.from_batches(schema, X)."
+        )
+    first = X[0] if isinstance(X, (list, tuple)) and X else None
+    if isinstance(first, Mapping):
+        raise InputError("These rows are dictionaries: make a table of them, for example with pandas.DataFrame(X).")
+    if hasattr(first, "schema") or (hasattr(first, "columns") and len(getattr(first, "shape", ())) == 2):
+        raise InputError(
+            f"A list of tables is no table: join these {len(X)} first, for example with pandas.concat or pyarrow.concat_tables."  # type: ignore[arg-type]
+        )
 
 
 def _table_of_objects(matrix: np.ndarray) -> pa.Table:

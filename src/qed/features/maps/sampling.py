@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers, of
 from qed.base.saving.known import savable
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, as_dense
 from qed.base.summary import Summary
 
 
@@ -65,7 +65,7 @@ class Sample:
         there = np.arange(len(block)) if block.weight is None else np.flatnonzero(block.weight > 0)
         chosen = there[_first(drawn[there], size)]
         X = block.X[chosen]
-        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        X = np.asarray(as_dense(X), dtype=np.float64)
         return cls(size, drawn[chosen], numbers[chosen], X, Summary.of(block))
 
     def __add__(self, other: Sample) -> Sample:

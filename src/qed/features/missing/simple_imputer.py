@@ -24,7 +24,7 @@ from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense, is_sparse
 from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import Rows
@@ -272,7 +272,7 @@ class SimpleImputer(Transformer):
         if not self.add_indicator:
             raise InputError("SimpleImputer can make the holes again only with add_indicator=True.")
         kept = np.array([not is_missing(value) for value in self.statistics_.tolist()])
-        given, width = np.asarray(X.toarray() if is_sparse(X) else X), int(kept.sum()) + len(self.indicator_features_)
+        given, width = np.asarray(as_dense(X)), int(kept.sum()) + len(self.indicator_features_)
         if given.ndim != 2 or given.shape[1] != width:
             raise InputError(f"Expected {width} columns, got the shape {given.shape}.")
         found = np.full((len(given), len(kept)), self.missing_values, dtype=given.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS, largest_share
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.proof import worst_of
@@ -158,7 +158,7 @@ def _holes(column: Column, block: Block, encoder: Any) -> np.ndarray:
 
 def _dense(matrix: Any, start: int, stop: int) -> np.ndarray:
     part = matrix[:, start:stop]
-    return part.toarray() if is_sparse(part) else part
+    return as_dense(part)
 
 
 def _scaled(column: Column, start: int) -> np.ndarray:

@@ -23,7 +23,7 @@ import numpy as np
 
 from qed.base.numbers import EPS
 from qed.base.random import generator
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import as_dense, is_sparse
 from qed.linalg.cholesky import factor_in_place
 from qed.linalg.graph.laplacian import Graph
 
@@ -82,7 +82,7 @@ def smallest(graph: Graph, count: int) -> Spectrum:
 def _whole(graph: Graph, known: np.ndarray, more: int) -> np.ndarray:
     """Decompose the whole matrix, in which the vectors known were moved out of the way."""
     laplacian = graph.laplacian()
-    dense = laplacian.toarray() if is_sparse(laplacian) else laplacian
+    dense = as_dense(laplacian)
     return np.asarray(np.linalg.eigh(dense + 4 * known @ known.T)[1][:, :more])
 
 
@@ -181,7 +181,7 @@ def nothing_below(graph: Graph, vectors: np.ndarray, values: np.ndarray, slack: 
 def _definite(graph: Graph, vectors: np.ndarray, level: float) -> float:
     """Show it by a Cholesky factor of the Laplacian less the level, with the vectors moved out of the way."""
     laplacian = graph.laplacian()
-    matrix = np.ascontiguousarray(laplacian.toarray() if is_sparse(laplacian) else laplacian)
+    matrix = np.ascontiguousarray(as_dense(laplacian))
     matrix += (4 * vectors) @ vectors.T
     n, size = len(matrix), 2.0 + 4 * float((vectors**2).sum(axis=1).max())
     # A factor is that of a matrix off by (n + 1) roundings of the largest diagonal in each entry, and a little came in before.

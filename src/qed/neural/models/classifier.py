@@ -25,7 +25,7 @@ from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier, available_if
 from qed.base.random import Seed
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.activations import softmax
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
@@ -192,7 +192,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         return (self.n_outputs_,) if self._tells_several else ()
 
     def _score_of(self, network: Network, block: Block) -> float:
-        X = block.X.toarray() if is_sparse(block.X) else block.X
+        X = as_dense(block.X)
         out, y = network.forward(np.asarray(X)), np.asarray(block.y)
         if y.ndim == 2:
             right = ((out > 0) == (y > 0)).all(axis=1)

@@ -15,7 +15,7 @@ from qed.base.errors import InputError
 from qed.base.models.labels import coded, learn_classes, marked
 from qed.base.models.problem import RowsProblem, emptied
 from qed.base.random import generator
-from qed.base.sources.block import Block, is_sparse, join_blocks
+from qed.base.sources.block import Block, as_dense, join_blocks
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.neural.engine.node import Array
 
@@ -78,8 +78,7 @@ class NetworkProblem(RowsProblem):
     @cached_property
     def held(self) -> ArrayRows:
         """The rows where they can be read in any order."""
-        cached = self.learned.cached()
-        return cached if isinstance(cached, ArrayRows) else kept(cached)
+        return kept(self.learned.cached())
 
     @cached_property
     def sample(self) -> tuple[Array, Array, Array]:
@@ -90,7 +89,7 @@ class NetworkProblem(RowsProblem):
             if sum(map(len, found)) >= SAMPLE:
                 break
         block = join_blocks(found).between(0, min(SAMPLE, sum(map(len, found))))
-        X = block.X.toarray() if is_sparse(block.X) else block.X
+        X = as_dense(block.X)
         y = np.asarray(block.y)
         if self.classes is None or self.several or self.outputs == 1:
             y = y.reshape(len(y), -1).astype(np.float64)

@@ -19,7 +19,7 @@ from qed.base.models.no_effect import takes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Regressor, available_if
 from qed.base.random import Seed
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
@@ -178,7 +178,7 @@ class MLPRegressor(Regressor, MultiLayer):
         return (outputs,) if outputs > 1 else ()
 
     def _score_of(self, network: Network, block: Block) -> float:
-        X = block.X.toarray() if is_sparse(block.X) else block.X
+        X = as_dense(block.X)
         out = network.forward(np.asarray(X)).astype(np.float64)
         if self.loss == "poisson":
             out = np.exp(out)

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from qed.base.running.steps import Halt, Step
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.node import Array
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
@@ -60,7 +60,7 @@ def descend(
 
 
 def _of_block(block: Block, network: Network, point: Array, total: float) -> Both:
-    X = block.X.toarray() if is_sparse(block.X) else block.X
+    X = as_dense(block.X)
     return Both(
         *network.gradient(np.asarray(X, np.float64), np.asarray(block.y), block.weights, total=total, vector=point)
     )

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.random import generator
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, as_dense
 from qed.base.sources.order import orders
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.base.threads.team import Team
@@ -63,8 +63,7 @@ class Course:
         augment: Augment | None = None,
     ) -> Course:
         """Make the course of rows, which are kept where they can be read in any order."""
-        cached = rows.cached()
-        held = cached if isinstance(cached, ArrayRows) else kept(cached)
+        held = kept(rows.cached())
         weight = held.weight
         mean = 1.0 if weight is None else float(np.mean(weight, dtype=np.float64))
         decays = np.concatenate([np.full(w.size, w.decays) for w in network.weights.values() if w.trained])
@@ -97,7 +96,7 @@ class Course:
 
     def read(self, block: Block) -> tuple[Array, Array, Array | None]:
         """Give rows, targets and weights of a block in the network's precision."""
-        X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
+        X = as_dense(block.X)
         weight = None if block.weight is None else np.asarray(block.weight, dtype=self.network.dtype)
         return np.ascontiguousarray(X, dtype=self.network.dtype), np.asarray(block.y), weight
 

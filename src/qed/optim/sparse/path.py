@@ -24,6 +24,7 @@ from scipy import sparse
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError, ParameterError
+from qed.base.sources.block import is_sparse
 from qed.optim.functions.losses import Loss, SquaredLoss
 from qed.optim.functions.penalties import L1, L1L2
 from qed.optim.sparse.columns import columns_of
@@ -259,8 +260,7 @@ def _read(X: Any, y: Any, loss: Loss, sample_weight: Any, intercept: bool) -> tu
     """Check what was given; leave out rows of no weight."""
     if loss.has_kinks:
         raise ParameterError(f"{loss!r} has kinks: give a smooth loss, or use qed.optim.AbsoluteSum.")
-    is_sparse, given = sparse.issparse(X), X
-    table: Any = sparse.csc_array(given) if is_sparse else np.asarray(given)
+    table: Any = sparse.csc_array(X) if is_sparse(X) else np.asarray(X)
     if table.ndim != 2 or min(table.shape) == 0:
         raise InputError(f"X must be a table with rows and columns, not of shape {table.shape}.")
     if table.dtype.char not in "fd":

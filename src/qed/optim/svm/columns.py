@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.numbers import EPS
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import as_dense
 from qed.optim.svm.dual import DualProblem
 from qed.optim.svm.interior import Pieces, solved
 from qed.optim.svm.linear import MOST_HELD
@@ -87,7 +87,7 @@ def by_columns(dual: DualProblem, tol: float) -> tuple[np.ndarray, np.ndarray]:
         cost = np.maximum(dual.high[part], -dual.low[part])
         present = cost > 0
         X = dual.X[dual.row[part][present]]
-        table = X.toarray() if is_sparse(X) else np.asarray(X)
+        table = np.asarray(as_dense(X))
         sign, cost = np.where(dual.high[part] > 0, 1.0, -1.0)[present], cost[present]
         turn: Any = None
         if table.shape[1] > len(table):

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import solve
 
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, dense_if_small, is_sparse
+from qed.base.sources.block import Block, as_dense, dense_if_small, is_sparse
 from qed.base.sources.rows import Rows
 from qed.linalg.iterative.conjugate import conjugate_gradients
 from qed.optim.svm.interior import Pieces, Solved, solved
@@ -115,7 +115,7 @@ class LinearProblem:
     def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """All rows that count, turned so that columns are no more than rows, with what turns slopes back, targets and costs."""
         block = self.rows.array()
-        X = block.X.toarray() if is_sparse(block.X) else np.asarray(block.X)
+        X = np.asarray(as_dense(block.X))
         X, (target, cost) = X.astype(np.float64), self.targets(block)
         present = (cost > 0).any(axis=1)
         X, target, cost = X[present], target[present], cost[present]

@@ -30,6 +30,7 @@ import numpy as np
 
 from qed.base.models.searching import fit_known
 from qed.base.random import generator
+from qed.base.sources.block import as_dense
 from qed.base.sources.rows import ArrayRows
 from qed.base.threads.interrupts import TimeIsUpError, done_by, moment
 from qed.selection.comparing.contenders import Contender, Encoding, contenders
@@ -258,4 +259,4 @@ def _some(n: int, most: int, seed: int, purpose: str) -> np.ndarray:
 
 
 def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    return np.asarray(as_dense(X))

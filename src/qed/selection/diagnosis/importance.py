@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.parameters import integer, number
 from qed.base.random import Seed, generator, seed_of
+from qed.base.sources.block import is_sparse
 from qed.base.visible import Lines, Shown
 from qed.plots import bars
 from qed.selection.comparing.table_model import TableModel
@@ -208,7 +208,7 @@ def _encoded(model: Any, X: Any) -> tuple[np.ndarray, list[list[int]]] | None:
     if not hasattr(encoder, "columns_"):
         return None
     Z = model.encoded(X).array().X
-    if sparse.issparse(Z):
+    if is_sparse(Z):
         return None
     groups: list[list[int]] = [[] for _ in range(model.n_features_in_)]
     start = 0

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.random import Seed, generator, seed_of
+from qed.base.sources.block import as_dense
 from qed.selection.inputs import Floats, same_length
 from qed.selection.inputs import labels as as_labels
 
@@ -129,7 +130,7 @@ def silhouette_score(
 
 def _table(X: object, metric: str) -> Floats:
     """Check rows or distances."""
-    given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    given = np.asarray(as_dense(X))
     table = given.astype(np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError(f"X must be a table of finite numbers with a row for each label; its shape is {table.shape}.")

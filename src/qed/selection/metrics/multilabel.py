@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import as_dense, is_sparse
 from qed.selection.inputs import Floats, Labels, label_pair, mean, same_length, weights
 
 Flags = NDArray[np.bool_]
@@ -25,7 +25,7 @@ def is_indicator(values: object) -> bool:
 
 def indicators(values: object, name: str) -> Flags:
     """Give an indicator matrix as flags."""
-    matrix = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    matrix = np.asarray(as_dense(values))
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
         raise InputError(
             f"{name} must be a matrix of zeros and ones, a column for each class, as the other labels are."
