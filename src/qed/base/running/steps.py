@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from time import perf_counter
 from typing import Any, ClassVar, Literal
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from qed.base.attributes import each, floats, integers, nothing, of, table, text
+from qed.base.numbers import EPS
 from qed.base.running.changing import in_parts
 from qed.base.saving.known import savable
 from qed.base.threads.interrupts import moment
@@ -129,7 +130,7 @@ class Step:
         return Step.from_dict, (self.to_dict(),)
 
     def to_json(self) -> dict[str, Any]:
-        """Give number, objective, gap and state as what JSON can hold; arrays as lists, what is not finite as text.
+        """Give number, objective, gap and state as what JSON can hold; arrays as lists, what is not finite and models as text.
 
         >>> Step(objective=2.0, gap=np.inf, centers=np.zeros((1, 2))).to_json()
         {'number': 0, 'objective': 2.0, 'gap': 'inf', 'state': {'centers': [[0.0, 0.0]]}}
@@ -148,6 +149,8 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, (list, tuple, set)):
         return [_plain(part) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
@@ -240,7 +243,7 @@ class Rule:
 
     def still(self, before: Step, step: Step) -> bool:
         """Say whether `step` changed the objective no more than rounding, or the tolerance, explains, and came no nearer to a proof."""
-        allowed = self.tol if step.gap is None else 4 * 2.0**-52
+        allowed = self.tol if step.gap is None else 4 * EPS
         if step.gap is not None and before.gap is not None and step.gap < 0.9 * before.gap:
             return False
         return abs(before.objective - step.objective) <= allowed * max(abs(before.objective), abs(step.objective))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.numbers import EPS
 from qed.selection.inputs import (
     Floats,
     Label,
@@ -228,7 +229,7 @@ def _explained(loss: float, baseline: float, n: int) -> float:
         undefined("D² of a single row is not defined: NaN was returned. Score at least two rows.")
         return float("nan")
     # Logarithms are clipped, so the loss of what is certain is not quite zero.
-    if baseline <= 2 * np.finfo(np.float64).eps:
+    if baseline <= 2 * EPS:
         return float(loss <= baseline)
     return 1 - loss / baseline
 
