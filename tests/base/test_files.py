@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from qed.base.engine import threads
 from qed.base.errors import InputError
-from qed.base.sources import readers
+from qed.base.sources import readers, spill
 from qed.base.sources.files import FileRows, cut
 from qed.base.sources.open import rows
 from qed.base.sources.paths import suffix_of
 from qed.base.sources.rows import ArrayRows
+from qed.base.sources.spill import Pages
 
 N = 1000
 NAMES = ["a", "b", "c"]
@@ -339,3 +340,57 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     script = [sys.executable, "-c", MEMORY, str(tmp_path / "small.parquet"), str(tmp_path / "large.parquet")]
     grown = int(subprocess.run(script, capture_output=True, text=True, check=True).stdout)
     assert grown < 100
+
+
+def held_of(path):
+    """Say how many bytes of a mapped file are in the memory of this process."""
+    found, inside = 0, False
+    with open("/proc/self/smaps") as file:
+        for line in file:
+            if "-" in line.split()[0] and not line.split()[0].endswith(":"):
+                inside = line.rstrip().endswith(str(path))
+            elif inside and line.startswith("Rss:"):
+                found += 1024 * int(line.split()[1])
+    return found
+
+
+@pytest.mark.parametrize("way", ["matrix", "several", "target"])
+def test_pages_of_mapped_files_are_given_back(way, tmp_path, monkeypatch):
+    """Of 32 MiB no more than a quarter stays, and the sum is that of the array."""
+    monkeypatch.setattr(spill, "MOST_PAGES", 1 << 22)
+    values, path = np.random.default_rng(0).standard_normal((1 << 20, 4)), tmp_path / "values.npy"
+    np.save(path, values)
+    if way == "target":
+        np.save(path, values.ravel())
+        X = np.arange(float(values.size))[:, None]
+        sources = [rows(X, y, block_size=1 << 15) for y in (np.load(path, mmap_mode="r"), values.ravel())]
+    else:
+        twice = np.concatenate([values, values])
+        given = ([path, path], twice) if way == "several" else (path, values)
+        sources = [rows(X, block_size=1 << 15) for X in given]
+    with threads(1):
+        sums = [rows.fold(lambda block: (block.X if block.y is None else block.y).sum()) for rows in sources]
+    assert sums[0] == sums[1] and held_of(path) <= 1 << 23
+
+
+def test_pages_of_rows_that_are_taken_one_by_one_are_given_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(spill, "MOST_PAGES", 1 << 22)
+    path, values = tmp_path / "values.npy", np.random.default_rng(0).standard_normal((1 << 20, 4))
+    np.save(path, values)
+    source = rows(path)
+    assert source.X.sum() == values.sum() and held_of(path) >= values.nbytes
+    batches = source.stream(seed=0, epoch=0, batch=1 << 18)
+    for batch, expected in zip(batches, rows(values).stream(seed=0, epoch=0, batch=1 << 18)):
+        np.testing.assert_array_equal(batch.X, expected.X)
+    source.pages.taken(np.arange(1 << 20))
+    assert held_of(path) <= 1 << 20
+
+
+def test_pages_that_are_not_the_files_alone_are_kept(tmp_path, monkeypatch):
+    """What was written to a copy of a file in memory is not lost."""
+    monkeypatch.setattr(spill, "MOST_PAGES", 1 << 16)
+    np.save(tmp_path / "X.npy", np.zeros((1 << 16, 4)))
+    X = np.load(tmp_path / "X.npy", mmap_mode="c")
+    X[:] = 1.0
+    assert rows(X, block_size=1 << 10).fold(lambda block: block.X.sum()) == X.size == X.sum()
+    assert len(Pages.of(np.load(tmp_path / "X.npy", mmap_mode="r")).maps) == 1

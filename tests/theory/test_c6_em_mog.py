@@ -1,7 +1,10 @@
 """C6-EM-MOG: the M step zeroes the gradients of the bound, and keeps mean and second moments."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 import qed
 from qed.base.sources.open import rows
@@ -63,3 +66,37 @@ def test_a_component_that_shrinks_to_a_point_is_held_by_the_floor_and_that_is_sa
     assert qed.certify(model, X)
     with pytest.raises(ValueError, match="covariance_floor"):
         qed.GaussianMixture(2, reg_covar=0.0, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_the_steps_of_the_model_are_the_m_step_of_its_posterior(kind):
+    """Shares by this step, moments by the next: N_k = N alpha_k (the multiplier is N), means, and covariances about the new means."""
+    X = data()
+    n = len(X)
+    walk = qed.steps(qed.GaussianMixture(2, covariance_type=kind, means_init=X[[0, 150]], reg_covar=0.0), X)
+    steps = [step for step, _ in zip(walk, range(6)) if not step.prepares]
+    for now, after in pairwise(steps):
+        full = np.array([_as_matrix(now.covariances, kind, j) for j in range(2)])
+        logs = np.column_stack(
+            [np.log(now.weights[j]) + multivariate_normal(now.means[j], full[j]).logpdf(X) for j in range(2)]
+        )
+        q = np.exp(logs - logs.max(axis=1, keepdims=True))
+        q /= q.sum(axis=1, keepdims=True)
+        weight = q.sum(axis=0)
+        # Sums of two hundred products of numbers below ten.
+        np.testing.assert_allclose(weight, n * after.weights, rtol=1e-11)
+        np.testing.assert_allclose(after.means, q.T @ X / weight[:, None], rtol=1e-10, atol=1e-11)
+        scatters = np.array([(q[:, j, None] * (X - after.means[j])).T @ (X - after.means[j]) for j in range(2)])
+        wanted = {
+            "full": scatters / weight[:, None, None],
+            "tied": scatters.sum(axis=0) / n,
+            "diag": np.diagonal(scatters, axis1=1, axis2=2) / weight[:, None],
+            "spherical": np.trace(scatters, axis1=1, axis2=2) / weight / 3,
+        }[kind]
+        np.testing.assert_allclose(after.covariances, wanted, rtol=1e-9, atol=1e-11)
+
+
+def _as_matrix(covariances, kind, j):
+    if kind == "tied":
+        return covariances
+    return covariances[j] if kind == "full" else np.eye(3) * covariances[j]

@@ -18,6 +18,7 @@ from qed.base.sources.frames import check_lengths, read_target, read_weight
 from qed.base.sources.layout import plan
 from qed.base.sources.paths import find_files
 from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.sources.spill import InParts
 
 
 def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int | None = None) -> Rows:
@@ -40,7 +41,7 @@ def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int 
     return ArrayRows(whole, target, weights, size=blocks, target_names=names)
 
 
-class Pieces(Sliced):
+class Pieces(Sliced, InParts):
     """Matrices below each other as one matrix of floats, of which only slices of rows can be had.
 
     >>> pieces = Pieces([np.array([[1, 2]]), np.array([[3, 4], [5, 6]])])
@@ -51,6 +52,7 @@ class Pieces(Sliced):
 
     def __init__(self, pieces: Sequence[np.ndarray]) -> None:
         self.pieces = pieces
+        self.parts = tuple(pieces)
         self.ends = np.cumsum([len(piece) for piece in pieces]).tolist()
         self.shape = (self.ends[-1], pieces[0].shape[1])
         short = all(piece.dtype.kind == "f" and piece.dtype.itemsize <= 4 for piece in pieces)

@@ -30,7 +30,7 @@ from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, i
 from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
 from qed.base.sources.order import orders
-from qed.base.sources.spill import spill
+from qed.base.sources.spill import Pages, spill
 from qed.base.threads.interrupts import deferred, moment
 
 
@@ -310,6 +310,7 @@ class ArrayRows(Rows):
             is_mapped=mapped or isinstance(X, (np.memmap, Sliced)),
         )
         self.size = size if size is not None else block_rows(self.n_features, self.count(), self._width())
+        self.pages = Pages.of(X, y, weight)
 
     def _width(self) -> int | None:
         """Give the stored values per row of a sparse matrix, which are few."""
@@ -318,7 +319,7 @@ class ArrayRows(Rows):
     def with_target(self, y: Any) -> Self:
         """Give the same rows with another target."""
         found = copy.copy(self)
-        found.y = y
+        found.y, found.pages = y, Pages.of(self.X, y, self.weight)
         found.facts = replace(self.facts, target_dtype=y.dtype, target_shape=tuple(y.shape[1:]))
         return found
 
@@ -344,15 +345,15 @@ class ArrayRows(Rows):
 
     def block(self, start: int, stop: int) -> Block:
         """Give rows `start` to `stop` as a view."""
+        self.pages.read(start, stop)
         whole = Block(self.X, self.y, self.weight, self.first)
         # What is whole and plain already need not be cut.
-        plain = type(self.X) is np.ndarray and stop - start == self.count()
-        return whole if plain else whole.between(start, stop)
+        return whole if type(self.X) is np.ndarray and stop - start == self.count() else whole.between(start, stop)
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
         whole = Block(self.X, self.y, self.weight)
         numbers = orders(self.count(), self.n_features, seed, epoch, batch, sparse=self.is_sparse)
-        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(numbers))
+        return (replace(whole.take(self.pages.taken(rows)), start=k * batch) for k, rows in enumerate(numbers))
 
     def array(self) -> Block:
         X = self.X[:] if isinstance(self.X, Sliced) else self.X

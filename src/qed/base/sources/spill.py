@@ -8,9 +8,11 @@ temporary files, and whoever asked for them removes the folder.
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,9 +27,90 @@ from qed.base.sources.facts import Facts
 
 # Gives the results of a function of every block, in order, worked out in this process.
 Visit = Callable[..., Iterable[Any]]
+# The most bytes of mapped files that are left in memory after they were read.
+MOST_PAGES = 1 << 26
+# A row that is read by itself brings its neighbours along.
+WITH_NEIGHBOURS = 4
+NOWHERE = (1 << 62, 0)
 
 
-class MappedMatrix(Sliced):
+class InParts:
+    """What is made of several arrays."""
+
+    parts: tuple[np.ndarray, ...]
+
+
+class Pages:
+    """The pages of mapped files that reading has brought into memory: given back as it goes on, so that a pass leaves few of them behind.
+
+    What is given back is read again where it is needed again, most often from the memory that the system has to spare; no number changes.
+    """
+
+    def __init__(self, maps: Iterable[tuple[mmap.mmap, int, int]] = (), row_bytes: float = 0.0) -> None:
+        self.maps, self.row_bytes = tuple(maps), row_bytes
+        self._lock = threading.Lock()
+        # Rows that were noted before the last time may have been read by other threads after it.
+        self.noted, self.before, self.count = NOWHERE, NOWHERE, 0
+
+    @classmethod
+    def of(cls, *parts: Any) -> Pages:
+        """Give the pages of arrays with one row for each row; none where nothing is mapped, or so little that it may stay."""
+        count = parts[0].shape[0]
+        arrays = [array for part in parts for array in (part.parts if isinstance(part, InParts) else (part,))]
+        maps = [found for array in arrays if (found := _map_of(array, count)) is not None]
+        total = sum(len(one) for one, _, _ in maps)
+        return cls(maps, total / max(1, count)) if total > MOST_PAGES else cls()
+
+    def read(self, start: int, stop: int) -> None:
+        """Note that rows `start` to `stop` are read."""
+        if self.maps:
+            self._note(start, stop, stop - start)
+
+    def taken(self, rows: np.ndarray) -> np.ndarray:
+        """Note that rows of some numbers are read, those of a part of the table at a time; give their numbers."""
+        if self.maps and len(rows):
+            self._note(int(rows.min()), int(rows.max()) + 1, WITH_NEIGHBOURS * len(rows))
+        return rows
+
+    def _note(self, start: int, stop: int, count: int) -> None:
+        with self._lock:
+            full = self.count * self.row_bytes >= MOST_PAGES
+            low, high = _both(self.noted, self.before)
+            if full:
+                self.noted, self.before, self.count = NOWHERE, self.noted, 0
+            self.noted, self.count = _both(self.noted, (start, stop)), self.count + count
+        for one, offset, stride in self.maps if full else ():
+            first = (offset + low * stride) // mmap.PAGESIZE * mmap.PAGESIZE if stride else 0
+            last = offset + high * stride if stride else len(one)
+            one.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Pages, ()
+
+
+def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _map_of(array: Any, count: int) -> tuple[mmap.mmap, int, int] | None:
+    """Give the map that an array lies in, where in it the first of `count` rows begins, and how far it is from row to row.
+
+    That is zero where rows do not follow one another. None where there is no map, or one in which what was written would be lost.
+    """
+    if not isinstance(array, np.ndarray) or not hasattr(mmap, "MADV_DONTNEED"):
+        return None
+    base: Any = array
+    shared = False
+    while isinstance(base, np.ndarray):
+        shared = isinstance(base, np.memmap) and base.mode in ("r", "r+", "w+")
+        base = base.base
+    if not isinstance(base, mmap.mmap) or not shared:
+        return None
+    offset = array.ctypes.data - np.frombuffer(base, np.uint8).ctypes.data
+    return base, offset, array.strides[0] if array.flags.c_contiguous and len(array) == count else 0
+
+
+class MappedMatrix(Sliced, InParts):
     """A CSR matrix whose three arrays are mapped from files; only the rows that are asked for become a matrix.
 
     >>> parts = np.array([1.0, 2.0]), np.array([0, 1], np.int32), np.array([0, 1, 1, 2])
@@ -41,6 +124,7 @@ class MappedMatrix(Sliced):
 
     def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> None:
         self.data, self.indices, self.indptr = data, indices, indptr
+        self.parts = data, indices, indptr
         self.shape, self.dtype, self.nnz = (len(indptr) - 1, n_features), data.dtype, len(data)
 
     def __getitem__(self, rows: slice | np.ndarray) -> Any:
@@ -87,7 +171,7 @@ class ReadMatrix(Sliced):
         return found[::step]
 
 
-class MappedLabels:
+class MappedLabels(InParts):
     """Labels as numbers mapped from a file, with the dictionary that gives them back.
 
     >>> MappedLabels(np.array([1, 0, 1]), np.array(["no", "yes"], dtype=object))[:2]
@@ -95,7 +179,7 @@ class MappedLabels:
     """
 
     def __init__(self, codes: np.ndarray, values: np.ndarray) -> None:
-        self.codes, self.values = codes, values
+        self.codes, self.values, self.parts = codes, values, (codes,)
         self.shape, self.ndim, self.dtype = codes.shape, codes.ndim, values.dtype
 
     def __len__(self) -> int:

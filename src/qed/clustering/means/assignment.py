@@ -20,8 +20,8 @@ from qed.base.sources.rows import Rows
 from qed.clustering.means.distances import FEW, few_squares, nearest_of, stored
 from qed.clustering.means.nearest import NO_WEIGHT, Search, UnitScaling
 
-# The most that rows may remember between passes, in bytes.
-MOST_MEMORY = 1 << 29
+# The most that rows may remember between passes, in bytes; less where they lie on disk, as they do for want of room.
+MOST_MEMORY, MOST_BESIDE_FILES = 1 << 29, 1 << 27
 
 
 class Memory:
@@ -37,7 +37,7 @@ class Memory:
         self.before: np.ndarray | None = None
         self.places = places_of(rows)
         n = sum(count for _, count in self.places.values())
-        self.keeps = n > 0 and (stay or runs * n * 8 <= MOST_MEMORY)
+        self.keeps = n > 0 and (stay or runs * n * 8 <= most_memory(rows))
         shape = (runs, n if self.keeps else 0)
         self.labels = np.full(shape, -1, np.int32) if labels is None else labels.copy()
         self.lower = np.zeros(shape, np.float32)
@@ -73,6 +73,11 @@ def _forgetful(scaling: UnitScaling) -> Memory:
     return found
 
 
+def most_memory(rows: Rows) -> int:
+    """Say how many bytes rows may remember."""
+    return MOST_BESIDE_FILES if rows.facts.is_mapped else MOST_MEMORY
+
+
 def places_of(rows: Rows) -> dict[int, tuple[int, int]]:
     """Give for the first row of each block how many rows come before, and how many it has; nothing where rows are read elsewhere."""
     places, before = {}, 0
@@ -103,23 +108,27 @@ class Assignment:
     labels: tuple[np.ndarray, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None) -> Assignment:
-        """Look at the rows of a block for the first time; those that have had labels `before` stay with them at a tie."""
+    def of(
+        cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None, own: np.ndarray | None = None
+    ) -> Assignment:
+        """Look at the rows of a block for the first time; those that have had labels `before` stay with them at a tie.
+
+        Labels are written to `own`, where that is given, of a single set of centres.
+        """
         n, parts = len(block), []
         for one in centers:
-            if before is None:
-                labels = np.full(n, -1, np.int32)
-            else:
-                labels = before[block.start : block.start + n].astype(np.int32)
+            labels = np.empty(n, np.int32) if own is None else own
+            labels[:] = -1 if before is None else before[block.start : block.start + n]
             added = _added(block, Search.among(one), labels, np.zeros(n, np.float32), stay=before is not None)
             parts.append((*added, labels))
         return cls._joined(centers, parts, (parts[0][2],) if len(parts) == 1 else ())
 
     @classmethod
-    def near(cls, block: Block, search: Search, labels: np.ndarray) -> Assignment:
+    def near(cls, block: Block, search: Search, labels: np.ndarray, own: np.ndarray | None = None) -> Assignment:
         """Look at the rows of a block that begin to look at labels, which may be wrong: that saves work, and changes nothing."""
         n = len(block)
-        own = labels[block.start : block.start + n].astype(np.int32)
+        own = np.empty(n, np.int32) if own is None else own
+        own[:] = labels[block.start : block.start + n]
         added = _added(block, search, own, np.zeros(n, np.float32), known=True)
         return cls._joined(search.centers[None], [added], (own,))
 

@@ -83,7 +83,8 @@ class ClusterProblem(RowsProblem):
             # A cluster would have to be sent them.
             if before is None and hint is not None and self.rows.in_memory and _are_labels(hint, k, count):
                 search, before = Search.among(centers, self.scaling, centers), hint
-            self._last = self.rows.fold(Found.of, centers, before, search)
+            labels = np.full(count, -1, np.int32) if self.rows.in_memory and count is not None else None
+            self._last = self.rows.fold(Found.of, centers, before, search, labels)
         assert self._last is not None
         return self._last
 
@@ -94,27 +95,34 @@ class Found:
 
     assignment: Assignment
     scatter: Moments | None
+    whole: np.ndarray | None = None  # the labels of all rows, where blocks wrote theirs into one array
 
     @classmethod
     def of(
-        cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None, search: Search | None = None
+        cls,
+        block: Block,
+        centers: np.ndarray,
+        before: np.ndarray | None = None,
+        search: Search | None = None,
+        whole: np.ndarray | None = None,
     ) -> Found:
         k, p = centers.shape
         # With that many columns, the scatter takes no longer than a few passes of Lloyd's algorithm.
         cheap = k - 1 < p <= max(32, 4 * k)
+        own = np.full(len(block), -1, np.int32) if whole is None else whole[block.start : block.start + len(block)]
         if search is not None and before is not None:
-            assignment = Assignment.near(block, search, before)
+            assignment = Assignment.near(block, search, before, own)
         else:
-            assignment = Assignment.of(block, centers[None], before)
-        return cls(assignment, Moments.of_features(block, compiled=False) if cheap else None)
+            assignment = Assignment.of(block, centers[None], before, own)
+        return cls(assignment, Moments.of_features(block, compiled=False) if cheap else None, whole)
 
     def __add__(self, other: Found) -> Found:
         both = None if self.scatter is None or other.scatter is None else self.scatter + other.scatter
-        return Found(self.assignment + other.assignment, both)
+        return Found(self.assignment + other.assignment, both, self.whole)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        return np.concatenate(self.assignment.labels)
+        return np.concatenate(self.assignment.labels) if self.whole is None else self.whole
 
     @property
     def inertia(self) -> float:

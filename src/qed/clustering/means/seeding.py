@@ -27,7 +27,7 @@ from qed.base.compile import kernel
 from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join
 from qed.base.sources.rows import ArrayRows, Rows
-from qed.clustering.means.assignment import MOST_MEMORY, places_of
+from qed.clustering.means.assignment import most_memory, places_of
 from qed.clustering.means.distances import FEW, STRIP, squares, squares_of_columns, turn
 from qed.clustering.means.hashing import hashes
 from qed.clustering.means.nearest import NO_WEIGHT, Search
@@ -190,7 +190,7 @@ class Kept:
     def __init__(self, rows: Rows, runs: int) -> None:
         self.places = places_of(rows)
         n = sum(count for _, count in self.places.values())
-        self.keeps = 0 < n * (8 * runs + 2) <= MOST_MEMORY
+        self.keeps = 0 < n * (8 * runs + 2) <= most_memory(rows)
         self.ranges = np.zeros(n if self.keeps else 0, np.uint16)
         self.closest = np.full((runs, len(self.ranges)), np.inf)
         self.hashed: set[int] = set()
