@@ -1,5 +1,7 @@
 """Nearest neighbours: in twenty dimensions, in three, and the choice of how many by leaving out each row."""
 
+import time
+
 import numpy as np
 
 import qed
@@ -58,9 +60,18 @@ def left_out() -> Workload:
 
     X, y = classes(20_000, 20)
     grid = {"n_neighbors": list(range(1, 51))}
+
+    def some_rows_left_out() -> float:
+        """Let the peer leave out ten rows, one by one, with one number of neighbours in the place of fifty; give the time of one row."""
+        folds = [(np.delete(np.arange(len(X)), i), np.array([i])) for i in range(0, len(X), len(X) // 10)]
+        began = time.perf_counter()
+        GridSearchCV(KNeighborsClassifier(n_jobs=2), {"n_neighbors": [25]}, cv=folds, refit=False).fit(X, y)
+        return (time.perf_counter() - began) / len(folds)
+
+    whole = some_rows_left_out() * len(X) * len(grid["n_neighbors"])
     return Workload(
         "KNeighborsClassifier, 1 to 50 neighbours by leaving out each row, 20 000 x 20",
-        "The peer has five folds in the place of 20 000. Objective: error of the best number.",
+        "The peer has five folds in the place of 20 000, so it does a small part of the work. Objective: error of the best number.",
         [
             Contestant(
                 "qed",
@@ -76,4 +87,8 @@ def left_out() -> Workload:
         ],
         rounds=3,
         tolerance=0.1,
+        notes=[
+            "What GridSearchCV itself would take to leave out every row, as ours does, was not waited for: ten rows left out with one "
+            f"number of neighbours, times {len(X) // 10:,} and 50, make {whole:,.0f} s."
+        ],
     )

@@ -25,10 +25,11 @@ from qed.base.engine import work
 from qed.base.numbers import EPS
 from qed.base.saving.known import savable
 from qed.neighbors.best import Best
+from qed.neighbors.growing import LEVELS, split
 from qed.neighbors.measures import MOST_PRODUCTS
 
-# Rows of a leaf, about; levels that a tree can have; queries that one task takes.
-LEAF, LEVELS, TASK = 32, 48, 256
+# Rows of a leaf, about; queries that one task takes; nodes whose trees are grown side by side.
+LEAF, TASK, APART = 32, 256, 8
 
 
 @savable
@@ -52,32 +53,37 @@ class Tree:
         """Grow the tree of some rows."""
         n = len(X)
         leaves = _leaves(n)
-        points, numbers = np.ascontiguousarray(X.T), np.arange(n)
+        points, numbers = np.array(X.T, order="C"), np.arange(n)
         column, value = np.zeros(leaves - 1, dtype=np.intp), np.zeros(leaves - 1)
-        # The first cuts are made one after the other, and the trees below them side by side.
-        apart = min(8, leaves)
-        split(points, numbers, 1, 0, n, apart, column, value)
-        list(
-            work(
-                partial(split, points, numbers, apart + i, *_range(n, apart, i), leaves, column, value)
-                for i in range(apart)
+        room = np.empty(n), np.empty(n, points.dtype), np.empty(n, np.intp), np.empty(n, np.intp)
+        # The first cuts are made level by level, and the trees below them side by side.
+        apart = 1
+        while apart < leaves:
+            end = leaves if apart >= APART else 2 * apart
+            list(
+                work(
+                    partial(
+                        split, points, numbers, apart + i, low, high, end, column, value, *(r[low:high] for r in room)
+                    )
+                    for i, (low, high) in enumerate(_range(n, apart, i) for i in range(apart))
+                )
             )
-        )
-        return cls(np.ascontiguousarray(points[:, numbers]), numbers, column, value)
+            apart = end
+        return cls(points, numbers, column, value)
 
     def nearest(self, Q: np.ndarray, k: int, power: float) -> Best:
         """Give the k nearest rows of each query."""
         p = len(self.points)
         found = Best(np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.intp))
         share = 1.0 - (8 * LEVELS + 2 * p + 16) * EPS * (1 if power in (1, 2, np.inf) else 8)
-        own = np.ascontiguousarray(Q)
-        tasks = (slice(i, i + TASK) for i in range(0, len(Q), TASK))
+        own, turns = np.ascontiguousarray(Q), np.arange(len(Q))
+        if len(Q) > TASK:
+            # Those that end in the same leaf come after one another: they go the same way, through boxes that are still at hand.
+            fall(self.column, self.value, own, turns)
+            turns = np.argsort(turns, kind="stable")
         parts = (self.points, self.numbers, self.column, self.value)
-        list(
-            work(
-                partial(visit, *parts, own[part], power, share, found.size[part], found.number[part]) for part in tasks
-            )
-        )
+        tasks = (turns[i : i + TASK] for i in range(0, len(Q), TASK))
+        list(work(partial(visit, *parts, own, part, power, share, found.size, found.number) for part in tasks))
         return found
 
     def misplaced(self) -> int:
@@ -120,69 +126,6 @@ def _range(n: int, parts: int, which: int) -> tuple[int, int]:
         low, high = (low, middle) if which < parts else (middle, high)
         which %= parts
     return low, high
-
-
-@kernel
-def split(
-    points: np.ndarray,
-    numbers: np.ndarray,
-    root: int,
-    first: int,
-    last: int,
-    leaves: int,
-    column: np.ndarray,
-    value: np.ndarray,
-) -> None:
-    """Cut the node `root`, which has the places `first` to `last` of `numbers`, and those below it, down to node `leaves`."""
-    nodes, lows, highs = np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64)
-    keys = np.empty(last - first)
-    nodes[0], lows[0], highs[0], waiting = root, first, last, 1
-    while waiting > 0:
-        waiting -= 1
-        node, low, high = nodes[waiting], lows[waiting], highs[waiting]
-        if node >= leaves:
-            continue
-        widest, most = 0, -1.0
-        for j in range(len(points)):
-            least, greatest, values = np.inf, -np.inf, points[j]
-            for r in range(low, high):
-                least, greatest = min(least, values[numbers[r]]), max(greatest, values[numbers[r]])
-            if greatest - least > most:
-                widest, most = j, greatest - least
-        values, middle = points[widest], (low + high) // 2
-        for r in range(low, high):
-            keys[r - first] = values[numbers[r]]
-        select(keys[low - first : high - first], numbers[low:high], middle - low)
-        column[node - 1], value[node - 1] = widest, keys[middle - first]
-        nodes[waiting], lows[waiting], highs[waiting] = 2 * node, low, middle
-        nodes[waiting + 1], lows[waiting + 1], highs[waiting + 1] = 2 * node + 1, middle, high
-        waiting += 2
-
-
-@kernel(within=True)
-def select(keys: np.ndarray, names: np.ndarray, place: int) -> None:
-    """Order keys, and names with them, such that none before a place is larger, and none after it smaller."""
-    low, high = 0, len(keys) - 1
-    while low < high:
-        a, b, c = keys[low], keys[(low + high) // 2], keys[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                names[i], names[j] = names[j], names[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            return
 
 
 @kernel(within=True)
@@ -239,23 +182,34 @@ def measure(points: np.ndarray, low: int, high: int, query: np.ndarray, power: f
 
 
 @kernel
+def fall(column: np.ndarray, value: np.ndarray, Q: np.ndarray, leaf: np.ndarray) -> None:
+    """Say in which leaf each query ends."""
+    for i in range(len(Q)):
+        node = 1
+        while node <= len(column):
+            node = 2 * node + (Q[i, column[node - 1]] >= value[node - 1])
+        leaf[i] = node
+
+
+@kernel
 def visit(
     points: np.ndarray,
     numbers: np.ndarray,
     column: np.ndarray,
     value: np.ndarray,
     Q: np.ndarray,
+    turns: np.ndarray,
     power: float,
     share: float,
     sizes: np.ndarray,
     names: np.ndarray,
 ) -> None:
-    """Find the nearest rows of each query: down to its own leaf, then back through the boxes that are near enough."""
+    """Find the nearest rows of the queries whose turn it is: down to its own leaf, then back through the boxes that are near enough."""
     p, n = points.shape
     leaves, last = len(column) + 1, sizes.shape[1] - 1
     nodes, lows, highs = np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64)
     bounds, offsets, away = np.empty(LEVELS), np.empty((LEVELS, p)), np.empty(2 * LEAF)
-    for i in range(len(Q)):
+    for i in turns:
         query, best, who = Q[i], sizes[i], names[i]
         best[:], who[:] = np.inf, n
         nodes[0], lows[0], highs[0], bounds[0], waiting = 1, 0, n, 0.0, 1

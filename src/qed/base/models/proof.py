@@ -187,6 +187,8 @@ def restated_weights(kept: np.ndarray | None, given: np.ndarray | None, n: int) 
     >>> restated_weights(np.ones(2), None, 2).holds, restated_weights(np.array([1.0, 2.0]), None, 2).holds
     (True, False)
     """
+    if kept is None and given is None:
+        return restated("weight_fit_", None, None)
     return restated("weight_fit_", *(np.ones(n) if one is None else one for one in (kept, given)))
 
 
