@@ -104,6 +104,7 @@ class DecisionTree(Estimator):
     min_impurity_decrease: float
     ccp_alpha: float
     max_bins: int | None
+    categorical_split: str
     tree_: Nodes
     bins_: Bins
     feature_importances_: np.ndarray
@@ -111,8 +112,8 @@ class DecisionTree(Estimator):
 
     @property
     def takes_categories(self) -> bool:
-        """Whether columns of categories go in as they are: not where questions are asked between bins."""
-        return self.max_bins is None
+        """Whether columns of categories go in as they are: not with a branch for each where questions are asked between bins."""
+        return self.max_bins is None or self.categorical_split == "subset"
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
