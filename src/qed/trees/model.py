@@ -91,7 +91,7 @@ class DecisionTree(Estimator):
         "feature_importances_": floats("features", low=0),
         "n_pruned_": maybe(integers()),
         "is_categorical_": maybe(booleans("features") | nothing()),
-        "bins_": maybe(of(Bins)),
+        "bins_": maybe(of(Bins, edges="features")),
     }
     criterion: str
     max_depth: int | None
@@ -329,6 +329,10 @@ class DecisionTree(Estimator):
         fault = self.tree_.fault()
         if fault:
             return f"tree_ {fault}"
+        if self.tree_.slope is not None and self.tree_.slope.shape[1] != self.n_features_in_:
+            return "tree_ has lines in other columns than there are"
+        if self.tree_.n_outputs != len(getattr(self, "classes_", [0])):
+            return "tree_ has values that are not one for each class, or one"
         return "" if self.tree_.feature.max() < self.n_features_in_ else "tree_ asks about a column that is not there"
 
 

@@ -75,7 +75,7 @@ class Forest(Estimator):
     no_inference: ClassVar[str] = "its questions are chosen by the data and by lot"
     attributes: ClassVar = {
         "trees_": each(of(Nodes)),
-        "bins_": of(Bins),
+        "bins_": of(Bins, edges="features"),
         "seed_": integers(),
         "feature_importances_": floats("features", low=0),
         "oob_score_": maybe(floats()),
@@ -342,8 +342,8 @@ class Forest(Estimator):
         return found
 
     def _disagreement(self) -> str:
-        if not self.trees_ or len({nodes.n_outputs for nodes in self.trees_}) > 1:
-            return "trees_ have different outputs"
+        if {nodes.n_outputs for nodes in self.trees_} != {len(getattr(self, "classes_", [0]))}:
+            return "trees_ have values that are not one for each class, or one"
         fault = next((fault for nodes in self.trees_ if (fault := nodes.fault())), "")
         if fault:
             return f"trees_ {fault}"
