@@ -2,6 +2,8 @@
 
 import copy
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -209,3 +211,59 @@ def test_what_nobody_declared_has_to_be_finite():
     model.own_ = np.array([np.nan])
     assert check_fitted(model) == ["Ridge: own_ is not finite."]
     assert check_fitted(qed.Ridge()) == [] and issubclass(InputError, QedError)
+
+
+def _agreeing(kind):
+    """Give a fitted model, and what of it no longer agrees with the rest when it is put in."""
+    X, _, label = table_of(n=24)
+    many = np.column_stack([label, label])
+    if kind == "a column of labels too many":
+        model = qed.KNeighborsClassifier().fit(X, label)
+        return model, "y_fit_", np.column_stack([model.y_fit_] * 2)
+    if kind == "a column of labels too few":
+        model = qed.KNeighborsClassifier().fit(X, many)
+        return model, "y_fit_", model.y_fit_[:, 0]
+    if kind == "cells of other rows":
+        rows = np.random.default_rng(0).standard_normal((5000, 3))
+        model = qed.KNeighborsRegressor(algorithm="hashing").fit(rows, rows[:, 0])
+        return model, "tables_", type(model.tables_).of(rows[:4000])
+    if kind == "values of other classes":
+        model = qed.RandomForestClassifier(2, random_state=0).fit(X, label)
+        return model, "trees_", qed.RandomForestClassifier(2).fit(X, np.arange(24) % 3).trees_
+    if kind == "bins of other columns":
+        model = qed.ExtraTreesRegressor(2, random_state=0).fit(X, label)
+        return model, "bins_", type(model.bins_)(model.bins_.edges[:2])
+    if kind == "lines in other columns":
+        model = qed.DecisionTreeRegressor(leaf="linear").fit(X, label)
+        lines = {"slope": model.tree_.slope[:, :2], "center": model.tree_.center[:, :2]}
+        return model, "tree_", replace(model.tree_, **lines)
+    if kind == "members of other columns":
+        model = qed.BaggingRegressor(n_estimators=2).fit(X, label)
+        return model, "estimators_", [qed.Ridge().fit(X[:, :2], label)] * 2
+    members = [("a", qed.Ridge()), ("b", qed.Lasso())]
+    model = qed.VotingRegressor(members).fit(X, label)
+    return model, "estimators_", model.estimators_[:1]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "a column of labels too many",
+        "a column of labels too few",
+        "cells of other rows",
+        "values of other classes",
+        "bins of other columns",
+        "lines in other columns",
+        "members of other columns",
+        "a member too few",
+    ],
+)
+def test_what_belongs_together_has_to_agree(kind, tmp_path):
+    model, name, other = _agreeing(kind)
+    assert check_fitted(model) == []
+    setattr(model, name, other)
+    assert check_fitted(model), kind
+    with suppress(QedError):  # what is wrong may not even be written
+        qed.save(model, tmp_path / "m.qed")
+        with pytest.raises(QedError):
+            qed.load(tmp_path / "m.qed")

@@ -191,6 +191,7 @@ TABLES = {
     "tree": qed.TableModel(qed.DecisionTreeRegressor(max_depth=4)),
     "boosting": qed.TableModel(qed.GradientBoostingRegressor(max_iter=5)),
     "forest": qed.TableModel(qed.RandomForestRegressor(3, random_state=0)),
+    "forest by chance": qed.TableModel(qed.ExtraTreesRegressor(3, random_state=0)),
     "network": qed.TableModel(qed.MLPRegressor(hidden_layer_sizes=4, max_iter=3, random_state=0)),
 }
 

@@ -112,8 +112,9 @@ def _others(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         yield from ((f"other at {k}", _with(array, k, ~array.flat[k])) for k in places)
     elif array.dtype.kind in "iu":
         yield from ((f"one more at {k}", _with(array, k, array.flat[k] + 1)) for k in places)
-        yield "below zero", _with(array, 0, -1 - array.flat[0])
-        yield "far outside", _with(array, array.size - 1, 10**6)
+        if array.dtype.kind == "i":
+            yield "below zero", _with(array, 0, -1 - array.flat[0])
+        yield "far outside", _with(array, array.size - 1, min(10**6, np.iinfo(array.dtype).max))
     else:
         size = float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
         step = 1e-3 * size if size > NOTHING else 1.0

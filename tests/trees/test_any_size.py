@@ -15,6 +15,7 @@ from tests.conformance.test_same_answer import learned
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((120, 3)).round(1)
+X[:, 2] = (10 * X[:, 2] % 7).round()
 X[generator.random(X.shape) < 0.05] = np.nan
 SCORE = np.nan_to_num(X[:, 0]) + (np.nan_to_num(X[:, 1]) > 0) + 0.1 * generator.standard_normal(120)
 LABEL = (SCORE > 0.5).astype(int)
@@ -25,6 +26,9 @@ MODELS = {
     "extra trees": lambda: qed.ExtraTreesRegressor(2, max_depth=3, random_state=0),
     "tree": lambda: qed.DecisionTreeClassifier(max_bins=12),
     "tree of numbers": lambda: qed.DecisionTreeRegressor(max_bins=255, max_depth=3),
+    "forest of categories": lambda: qed.RandomForestRegressor(2, categorical_features=[2], random_state=0),
+    "extra trees of categories": lambda: qed.ExtraTreesClassifier(2, categorical_features=[2], random_state=0),
+    "tree of categories": lambda: qed.DecisionTreeClassifier(max_bins=12, categorical_features=[2]),
     "boosting": lambda: qed.GradientBoostingClassifier(max_iter=3, min_samples_leaf=5),
 }
 

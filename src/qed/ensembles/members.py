@@ -45,6 +45,12 @@ def times_of(member: Member, times: np.ndarray) -> tuple[np.ndarray, np.ndarray 
     return np.repeat(np.arange(len(times)), times.astype(np.intp)), None
 
 
+def members_disagree(members: Iterable[Member], columns: int) -> str:
+    """Say whether members take another number of columns than they are given."""
+    others = [found for one in members if (found := getattr(one, "n_features_in_", columns)) != columns]
+    return f"members take {others[0]} columns, and are given {columns}" if others else ""
+
+
 def has_proof(member: Member) -> bool:
     """Say whether a fitted member makes claims."""
     return hasattr(member, "_prove")

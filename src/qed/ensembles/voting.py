@@ -32,7 +32,7 @@ from qed.base.models.parameters import Parameter, boolean, choice, numbers
 from qed.base.models.roles import Classifier, Regressor, Transformer
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.ensembles.members import all_claims, fitted, proof_of, seeded
+from qed.ensembles.members import all_claims, fitted, members_disagree, proof_of, seeded
 from qed.ensembles.problem import MemberClasses, MemberProblem
 
 VOTING_NO_EFFECT = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", False)}
@@ -87,9 +87,13 @@ class Together(Composed, Estimator):
         ]
 
     def _disagreement(self) -> str:
+        if len(self.estimators_) != len(self._names()):
+            return "estimators_ are not one for each of the estimators"
         known = [len(one.classes_) for one in self.estimators_ if hasattr(one, "classes_")]
         own = getattr(self, "classes_", None)
-        return "" if own is None or not known or max(known) == len(own) else "classes_ are not as many as members know"
+        if own is not None and known and max(known) != len(own):
+            return "classes_ are not as many as members know"
+        return members_disagree(self.estimators_, self.n_features_in_)
 
     def _evidence(self, rows: Rows) -> Any:
         problem = self._problem(rows)

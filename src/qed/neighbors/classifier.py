@@ -138,7 +138,10 @@ class KNeighborsClassifier(Classifier, Voting):
         return np.shape(self.y_fit_)[1:]
 
     def _disagreement(self) -> str:
-        if isinstance(self.classes_, list) and (self.y_fit_ >= [len(known) for known in self.classes_]).any():
+        several = isinstance(self.classes_, list)
+        if several != (self.y_fit_.ndim == 2):
+            return f"y_fit_ has the shape {self.y_fit_.shape}, but classes_ are those of {'several columns' if several else 'one'}"
+        if several and (self.y_fit_ >= [len(known) for known in self.classes_]).any():
             return "y_fit_ holds numbers of classes that there are not"
         return super()._disagreement()
 

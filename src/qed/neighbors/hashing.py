@@ -55,6 +55,15 @@ class Tables:
     cuts: np.ndarray  # (T, cells - 1): where nodes are cut, level by level
     order: np.ndarray  # (T, n): the numbers of the rows, cell by cell
 
+    def _disagreement(self) -> str:
+        # Who looks rows up trusts the numbers of cells.
+        levels = self.directions.shape[1]
+        return (
+            ""
+            if levels < 63 and self.cuts.shape[1] + 1 == 1 << levels
+            else "has cuts that make no cells of its directions"
+        )
+
     @classmethod
     def of(cls, X: np.ndarray) -> Tables:
         """Put rows into cells."""

@@ -286,6 +286,11 @@ class Neighbors(Estimator):
         values = self.X_fit_ if weight is None else self.X_fit_[weight > 0]
         if not np.isfinite(values.data if is_sparse(values) else values).all():
             return "X_fit_ is not finite"
+        tables = getattr(self, "tables_", None)
+        if tables is not None:
+            own = (len(values), self._prepared(values[:1]).shape[1])
+            if (tables.order.shape[1], tables.directions.shape[2]) != own:
+                return "tables_ are not tables of the rows"
         if tree is None:
             return ""
         if tree.points.shape != values.shape[::-1] or tree.misplaced():

@@ -25,7 +25,8 @@ CERTIFIED = 1 << 23
 def grow_on_bins(problem: TreeProblem, bins: Bins) -> Nodes:
     """Grow a tree on codes; its nodes say nothing of their rows yet."""
     targets, rules = problem.targets, problem.rules
-    drawn = Drawn(problem.codes(bins), bins.edges, problem.label, targets.number, problem.kind, targets.classes)
+    of_rows = problem.codes(bins), bins.edges, problem.label, targets.number
+    drawn = Drawn(*of_rows, problem.kind, targets.classes, problem.is_categorical)
     rows = np.arange(len(problem.y))
     grown, _ = grow_drawn(drawn, rows, problem.weights, 1.0, rules, lot_of(rules.seed, 0), False, 1)
     return questions_of(grown, bins.edges)
@@ -34,12 +35,14 @@ def grow_on_bins(problem: TreeProblem, bins: Bins) -> Nodes:
 def claims_on_bins(nodes: Nodes, problem: TreeProblem, bins: Bins, budget: int, pruned: bool) -> list[Claim]:
     """Lead the rows through the tree again, and ask the questions of its nodes again, of as many as a `budget` of values allows."""
     budget = max(budget, CERTIFIED) if problem.again else budget
-    walked = Walked(nodes, problem.codes(bins), bins, np.arange(len(problem.y)), problem.weights, 1.0)
+    rows, own = np.arange(len(problem.y)), problem.is_categorical
+    walked = Walked(nodes, problem.codes(bins), bins, rows, problem.weights, 1.0, own)
     claims = [Claim("questions between no bins, or that lead no row somewhere", float(walked.strange(budget)), 0.0)]
     if problem.rules.tried >= problem.rows.n_features:
         slack = (16 + 4 * problem.targets.classes + len(problem.y)) * EPS
         gap = check_drawn(walked, problem, lot_of(problem.rules.seed, 0), budget)
-        claims.append(Claim("questions differ from the best between bins, by at most (sampled nodes)", gap, slack))
+        asked = "between bins" if own is None else "between bins, or of sets of categories that are tried"
+        claims.append(Claim(f"questions differ from the best {asked}, by at most (sampled nodes)", gap, slack))
         if not pruned:
             left = float(unasked(walked, problem, budget))
             claims.append(Claim("leaves that the rules would have split (sampled nodes)", left, 0.0))

@@ -60,9 +60,15 @@ class Bins:
         return np.flatnonzero(mixed(np.arange(n, dtype=np.uint64) * STEP) < np.uint64(int(2.0**64 * LEARNED / n)))
 
     @classmethod
-    def of_sample(cls, X: np.ndarray, weight: np.ndarray | None = None, most: int = MOST) -> Bins:
-        """Learn the edges of at most `most` bins from all of these rows."""
-        return cls(np.stack(list(work(partial(_edges, X[:, j], weight, most) for j in range(X.shape[1])))))
+    def of_sample(
+        cls, X: np.ndarray, weight: np.ndarray | None = None, most: int = MOST, by_level: np.ndarray | None = None
+    ) -> Bins:
+        """Learn the edges of at most `most` bins from all of these rows; columns of categories, which are `by_level`, have none."""
+        found = np.full((X.shape[1], MOST), np.inf)
+        numbers = np.arange(X.shape[1]) if by_level is None else np.flatnonzero(~by_level)
+        for j, edges in zip(numbers, work(partial(_edges, X[:, j], weight, most) for j in numbers)):
+            found[j] = edges
+        return cls(found)
 
     @cached_property
     def counts(self) -> np.ndarray:

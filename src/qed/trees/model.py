@@ -91,7 +91,7 @@ class DecisionTree(Estimator):
         "feature_importances_": floats("features", low=0),
         "n_pruned_": maybe(integers()),
         "is_categorical_": maybe(booleans("features") | nothing()),
-        "bins_": maybe(of(Bins)),
+        "bins_": maybe(of(Bins, edges="features")),
     }
     criterion: str
     max_depth: int | None
@@ -104,6 +104,7 @@ class DecisionTree(Estimator):
     min_impurity_decrease: float
     ccp_alpha: float
     max_bins: int | None
+    categorical_split: str
     tree_: Nodes
     bins_: Bins
     feature_importances_: np.ndarray
@@ -111,8 +112,8 @@ class DecisionTree(Estimator):
 
     @property
     def takes_categories(self) -> bool:
-        """Whether columns of categories go in as they are: not where questions are asked between bins."""
-        return self.max_bins is None
+        """Whether columns of categories go in as they are: not with a branch for each where questions are asked between bins."""
+        return self.max_bins is None or self.categorical_split == "subset"
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
@@ -326,6 +327,10 @@ class DecisionTree(Estimator):
         fault = self.tree_.fault()
         if fault:
             return f"tree_ {fault}"
+        if self.tree_.slope is not None and self.tree_.slope.shape[1] != self.n_features_in_:
+            return "tree_ has lines in other columns than there are"
+        if self.tree_.n_outputs != len(getattr(self, "classes_", [0])):
+            return "tree_ has values that are not one for each class, or one"
         return "" if self.tree_.feature.max() < self.n_features_in_ else "tree_ asks about a column that is not there"
 
 

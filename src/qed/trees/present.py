@@ -7,6 +7,7 @@ and codes are those of the same rows in memory, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,9 @@ from qed.base.models.problem import Problem
 from qed.base.sources.block import Block, is_sparse, join
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import COMPILED_FROM, Summary
+from qed.trees.asking.categories import known_levels
 from qed.trees.bins import MOST, Bins
+from qed.trees.nodes import levels_of
 
 # Values for which no loop is compiled to look at them.
 SMALL = 25 << 12
@@ -34,6 +37,8 @@ class PresentRows(Problem):
 
     rows: Rows
     again: bool = False
+    # Which columns hold categories; None where none does.
+    is_categorical: np.ndarray | None = None
     _bins: tuple[int, Bins] | None = None
     _codes: tuple[Bins, np.ndarray] | None = None
 
@@ -109,7 +114,7 @@ class PresentRows(Problem):
         chosen, weight = Bins.sample(len(self.y)), self.weight
         numbers = None if self.is_whole and chosen is None else self.numbers if chosen is None else self.numbers[chosen]
         weight = weight if weight is None or chosen is None else weight[chosen]
-        return Bins.of_sample(sample_of(self.rows, self.first, numbers), weight, most)
+        return Bins.of_sample(sample_of(self.rows, self.first, numbers), weight, most, self.is_categorical)
 
     def codes(self, bins: Bins) -> np.ndarray:
         """Give the codes of all rows, of shape (p, n); asked again for the same bins, at once."""
@@ -119,7 +124,8 @@ class PresentRows(Problem):
 
     def _coded_by(self, bins: Bins) -> np.ndarray:
         codes = np.empty((self.rows.n_features, len(self.y)), dtype=np.uint8)
-        for start, found in self.rows.each(_codes_of, bins):
+        columns = [] if self.is_categorical is None else np.flatnonzero(self.is_categorical).tolist()
+        for start, found in self.rows.each(_codes_of, bins, columns):
             here = np.array([start - self.first, start - self.first + len(found)])
             if self.is_whole:
                 codes[:, slice(*here)] = found.T
@@ -144,8 +150,15 @@ def _taken(block: Block, first: int, chosen: np.ndarray | None) -> np.ndarray:
     return np.asarray(block.X[chosen[low:high] - start])
 
 
-def _codes_of(block: Block, bins: Bins) -> tuple[int, np.ndarray]:
-    return block.start, bins.codes(block.X)
+def _codes_of(block: Block, bins: Bins, columns: Sequence[int]) -> tuple[int, np.ndarray]:
+    """Give the number of the first row, and codes: the bins of numbers, and categories as they are; refuse what is none."""
+    codes = bins.codes(block.X)
+    if columns:
+        used = block.X if block.weight is None else block.X[block.weight > 0]
+        known_levels(used, columns, block.X.shape[1])
+    for j in columns:
+        codes[:, j] = levels_of(block.X[:, j])
+    return block.start, codes
 
 
 def _facts_of(block: Block) -> tuple[int, Summary, Any, Any, Any]:

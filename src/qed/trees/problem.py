@@ -46,16 +46,19 @@ class TreeProblem(PresentRows, ABC):
         self.kind, self.model = KINDS[model.criterion], model
         lines = getattr(model, "leaf", "constant") == "linear"
         columns = columns_of_categories(getattr(model, "categorical_features", None), rows)
-        # Which columns hold categories; None where there are none.
         self.is_categorical = np.isin(np.arange(rows.n_features), columns) if columns else None
-        if columns:
-            self.X = with_holes(self.X, columns)
         bins = getattr(model, "max_bins", None)
-        if bins is not None and (columns or model.criterion in BY_VALUES or lines):
+        if bins is not None and ((columns and self.multiway) or model.criterion in BY_VALUES or lines):
             raise ParameterError(
-                f"{type(model).__name__}: questions between max_bins={bins} bins know numbers only, and leaves of one value: leave "
-                f"max_bins away, or categorical_features, leaf='linear' and criterion={model.criterion!r}."
+                f"{type(model).__name__}: questions between max_bins={bins} bins have two answers and sums to tell them by, and leaves one "
+                f"value: leave max_bins away, or categorical_split='multiway', leaf='linear' and criterion={model.criterion!r}."
             )
+
+    @cached_property
+    def X(self) -> Any:
+        """The features, all of them in memory; what is no category is missing in columns of categories."""
+        own = self.is_categorical
+        return super().X if own is None else with_holes(super().X, np.flatnonzero(own).tolist())
 
     @property
     def multiway(self) -> bool:

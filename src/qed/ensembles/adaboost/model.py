@@ -30,7 +30,7 @@ from qed.base.running.drive import warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.ensembles.members import failing_claims, fitted, names_of, proof_of, seeded, times_of
+from qed.ensembles.members import failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
 from qed.ensembles.problem import MemberProblem
 from qed.selection.metrics.classification import accuracy_score
 from qed.selection.metrics.regression import r2_score
@@ -80,6 +80,9 @@ class AdaBoost(Iterative):
     estimator_weights_: np.ndarray
     estimator_errors_: np.ndarray
     seed_: int
+
+    def _disagreement(self) -> str:
+        return members_disagree(self.estimators_, self.n_features_in_)
 
     @abstractmethod
     def _usual(self) -> Member:

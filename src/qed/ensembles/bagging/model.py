@@ -31,7 +31,7 @@ from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
 from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.rows import Rows
-from qed.ensembles.members import failing_claims, fitted, names_of, proof_of, seeded, times_of
+from qed.ensembles.members import failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
 from qed.ensembles.problem import MemberProblem
 
 
@@ -248,5 +248,6 @@ class Bagging(Estimator):
         return problem
 
     def _disagreement(self) -> str:
-        same = len(self.estimators_) == len(self.estimators_features_)
-        return "" if same else "estimators_features_ are not one line for each member"
+        if len(self.estimators_) != len(self.estimators_features_):
+            return "estimators_features_ are not one line for each member"
+        return members_disagree(self.estimators_, self.estimators_features_.shape[1])

@@ -36,7 +36,7 @@ def grow_branches(
     for j in [] if is_categorical is None else np.flatnonzero(is_categorical):
         level_of[j, : len(columns.values[j])] = columns.values[j]
     # Every second node asks at the most.
-    sets = np.zeros((0 if is_categorical is None else most // 2 + 1, NO_LEVEL + 1), dtype=np.int32)
+    sets = np.zeros((0 if is_categorical is None else most // 2 + 1, NO_LEVEL + 1), dtype=np.uint8)
     limits = (rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried, np.uint64(rules.seed))
     ranks = (np.empty(n, np.intp), np.empty(n), np.empty(257), np.empty((4, n + 1))) if by_median else (None,) * 4
     run = interpreted(grow_any) if n * p <= FEW else grow_any

@@ -90,7 +90,7 @@ class BoostingProblem(PresentRows, ABC):
             return float(np.float64(self.size) ** self.objective.power)
 
     @cached_property
-    def is_categorical(self) -> np.ndarray | None:
+    def is_categorical(self) -> np.ndarray | None:  # type: ignore[override]
         """Which columns are said to hold categories; None where there are none."""
         columns = columns_of_categories(self.model.categorical_features, self.rows)
         return np.isin(np.arange(self.rows.n_features), columns) if columns else None

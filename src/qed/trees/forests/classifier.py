@@ -52,6 +52,10 @@ class RandomForestClassifier(Classifier, Forest):
         By what factor the rows of each class weigh more.
     max_samples : int, float or None, default=None
         How many rows each tree draws, or their share; as many as there are where it is None.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. A question tells a set of them
+        from the others. What is missing or negative counts as one more category; what a node has not seen goes where most of its weight
+        went.
 
     Attributes
     ----------
@@ -63,6 +67,8 @@ class RandomForestClassifier(Classifier, Forest):
         The bins of the columns, between which questions are asked.
     seed_ : int
         What was drawn with.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away, on average over trees.
     oob_score_ : float
@@ -105,6 +111,7 @@ class RandomForestClassifier(Classifier, Forest):
         random_state: Any = None,
         class_weight: Any = None,
         max_samples: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -119,6 +126,7 @@ class RandomForestClassifier(Classifier, Forest):
         self.random_state = random_state
         self.class_weight = class_weight
         self.max_samples = max_samples
+        self.categorical_features = categorical_features
 
     def _problem(self, rows: Rows) -> ClassTreeProblem:
         return ClassTreeProblem(rows, self)

@@ -47,6 +47,10 @@ class ExtraTreesClassifier(RandomForestClassifier):
         By what factor the rows of each class weigh more.
     max_samples : int, float or None, default=None
         How many rows each tree draws, or their share; as many as there are where it is None.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. A question tells a set of them
+        from the others. What is missing or negative counts as one more category; what a node has not seen goes where most of its weight
+        went.
 
     Attributes
     ----------
@@ -58,6 +62,8 @@ class ExtraTreesClassifier(RandomForestClassifier):
         The bins of the columns, between which questions are asked.
     seed_ : int
         What was drawn with.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away, on average over trees.
     oob_score_ : float
@@ -92,6 +98,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
         random_state: Any = None,
         class_weight: Any = None,
         max_samples: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         super().__init__(
             n_estimators,
@@ -107,6 +114,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
             random_state=random_state,
             class_weight=class_weight,
             max_samples=max_samples,
+            categorical_features=categorical_features,
         )
 
 
@@ -138,6 +146,10 @@ class ExtraTreesRegressor(RandomForestRegressor):
         What is drawn with.
     max_samples : int, float or None, default=None
         How many rows each tree draws, or their share; as many as there are where it is None.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. A question tells a set of them
+        from the others. What is missing or negative counts as one more category; what a node has not seen goes where most of its weight
+        went.
 
     Attributes
     ----------
@@ -147,6 +159,8 @@ class ExtraTreesRegressor(RandomForestRegressor):
         The bins of the columns, between which questions are asked.
     seed_ : int
         What was drawn with.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away, on average over trees.
     oob_score_ : float
@@ -180,6 +194,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
         oob_score: bool = False,
         random_state: Any = None,
         max_samples: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         super().__init__(
             n_estimators,
@@ -194,4 +209,5 @@ class ExtraTreesRegressor(RandomForestRegressor):
             oob_score=oob_score,
             random_state=random_state,
             max_samples=max_samples,
+            categorical_features=categorical_features,
         )

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from qed.base.attributes import each, floats, integers, maybe, of
+from qed.base.attributes import booleans, each, floats, integers, maybe, nothing, of
 from qed.base.certificate import Claim
 from qed.base.engine import work
 from qed.base.errors import ParameterError
@@ -33,6 +33,7 @@ from qed.base.numbers import EPS
 from qed.base.random import seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.asking.categories import CATEGORICAL_FEATURES
 from qed.trees.bins import Bins
 from qed.trees.forests.growing import Drawn, grow_drawn
 from qed.trees.forests.lots import Urn, lot_of
@@ -50,6 +51,7 @@ TREE_SECONDS, CELL_SECONDS = 2e-3, 3e-9
 FOREST_PARAMETERS: Mapping[str, Parameter] = {
     "n_estimators": integer(1, kind="model"),
     **{name: rule for name, rule in TREE_PARAMETERS.items() if name not in ("ccp_alpha", "max_bins", "max_leaf_nodes")},
+    "categorical_features": CATEGORICAL_FEATURES,
     "bootstrap": boolean(),
     "oob_score": boolean(),
     "max_samples": integer(1) | choice(None) | number(0, 1, above=True),
@@ -69,13 +71,15 @@ class Forest(Estimator):
 
     passes: ClassVar[str] = "as codes"
     missing: ClassVar[bool] = True
+    takes_categories: ClassVar[bool] = True
     no_inference: ClassVar[str] = "its questions are chosen by the data and by lot"
     attributes: ClassVar = {
         "trees_": each(of(Nodes)),
-        "bins_": of(Bins),
+        "bins_": of(Bins, edges="features"),
         "seed_": integers(),
         "feature_importances_": floats("features", low=0),
         "oob_score_": maybe(floats()),
+        "is_categorical_": maybe(booleans("features") | nothing()),
     }
     compare_name: ClassVar[str] = "Random forest"
     compare_shared: ClassVar[tuple[str, ...]] = ("n_estimators",)
@@ -85,10 +89,12 @@ class Forest(Estimator):
     bootstrap: bool
     oob_score: bool
     max_samples: Any
+    categorical_features: Any
     random_state: Any
     trees_: list[Nodes]
     bins_: Bins
     seed_: int
+    is_categorical_: np.ndarray | None
     feature_importances_: np.ndarray
     oob_score_: float
 
@@ -113,6 +119,7 @@ class Forest(Estimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
+        tree.is_categorical_ = self.is_categorical_
         tree.tree_, tree.feature_importances_ = nodes, importances(nodes, self.n_features_in_)
         return tree
 
@@ -145,13 +152,14 @@ class Forest(Estimator):
             raise ParameterError(
                 f"{type(self).__name__}: {asked} needs bootstrap=True: without it every tree has all rows, and leaves none out of the bag."
             )
-        self.seed_ = seed_of(self.random_state)
+        self.seed_, self.is_categorical_ = seed_of(self.random_state), problem.is_categorical
         self.bins_ = problem.bins()
         codes = problem.codes(self.bins_)
         urn, number = self._urn(problem, codes), problem.targets.number
         drawn = Drawn(
             *(np.take(codes, urn.order, axis=1), self.bins_.edges, problem.label[urn.order]),
             *(number[urn.order] if len(number) else number, problem.kind, problem.targets.classes),
+            problem.is_categorical,
         )
         self.trees_ = list(work(partial(self._grown, problem, drawn, urn, k) for k in range(self.n_estimators)))
         self.feature_importances_ = self._importances(problem.rows.n_features)
@@ -292,7 +300,7 @@ class Forest(Estimator):
         for which, nodes in enumerate(looked):
             places, mass = self._drawn(urn, which)
             rows = urn.order[places]
-            walked = Walked(nodes, codes, self.bins_, rows, mass, urn.unit)
+            walked = Walked(nodes, codes, self.bins_, rows, mass, urn.unit, problem.is_categorical)
             now = walked.nodes = self._describe(problem, nodes, rows, mass, walked.leaf)
             for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
                 worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)
@@ -313,8 +321,10 @@ class Forest(Estimator):
         ]
 
     def _restate(self, problem: TreeProblem) -> list[Claim]:
+        categorical = getattr(self, "is_categorical_", None), problem.is_categorical
         found = [
             problem.bins().restated(self.bins_),
+            restated("is_categorical_", *(None if one is None else one * 1.0 for one in categorical)),
             restated(
                 "feature_importances_",
                 self.feature_importances_,
@@ -331,8 +341,8 @@ class Forest(Estimator):
         return found
 
     def _disagreement(self) -> str:
-        if not self.trees_ or len({nodes.n_outputs for nodes in self.trees_}) > 1:
-            return "trees_ have different outputs"
+        if {nodes.n_outputs for nodes in self.trees_} != {len(getattr(self, "classes_", [0]))}:
+            return "trees_ have values that are not one for each class, or one"
         fault = next((fault for nodes in self.trees_ if (fault := nodes.fault())), "")
         if fault:
             return f"trees_ {fault}"

@@ -9,6 +9,8 @@ import numpy as np
 
 from qed.base.compile import interpreted
 from qed.base.numbers import EPS
+from qed.base.random import mixed
+from qed.trees.asking.subsets import MOST_TRIED
 from qed.trees.bins import MISSING, Bins
 from qed.trees.forests.adding import between
 from qed.trees.forests.growing import counted
@@ -19,18 +21,29 @@ from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
 from qed.trees.proof import with_room
+from qed.trees.sweeping import STEP
 
 
 class Walked:
     """The way of the rows that were drawn through a tree, to their leaves, and their codes."""
 
     def __init__(
-        self, nodes: Nodes, codes: np.ndarray, bins: Bins, rows: np.ndarray, mass: np.ndarray, unit: float
+        self,
+        nodes: Nodes,
+        codes: np.ndarray,
+        bins: Bins,
+        rows: np.ndarray,
+        mass: np.ndarray,
+        unit: float,
+        is_categorical: np.ndarray | None = None,
     ) -> None:
         self.nodes, self.codes, self.bins, self.rows, self.total = nodes, codes, bins, rows, float(mass.sum())
         # As trees are grown: sums are exact, and no product of them vanishes.
         self.mass, self.unit, _ = counted(mass, unit)
         self.place, self.leaf = places_of(nodes, bins), leaves_of(nodes, bins, codes, rows)
+        # Which nodes ask about categories, and about which columns they should.
+        self.is_by_level = np.zeros(nodes.node_count, dtype=bool) if nodes.level_set is None else nodes.level_set >= 0
+        self.by_level = np.zeros(len(codes), dtype=bool) if is_categorical is None else is_categorical
 
     def rules(self, problem: TreeProblem) -> Rules:
         """Give the rules, which speak of all rows, in units of the weights of those that were drawn."""
@@ -57,19 +70,28 @@ class Walked:
                 yield node, order[first:last]
 
     def strange(self, budget: int) -> int:
-        """Count thresholds that are no edges, leaves with one, nodes without rows, and rows or missing values sent to the wrong side."""
+        """Count thresholds that are no edges, leaves with one, nodes without rows, and rows or missing values sent to the wrong side.
+
+        And questions of the wrong kind about a column, and sets that send categories without rows to the lighter side.
+        """
         nodes, asking = self.nodes, ~self.nodes.is_leaf
+        wrong = int((self.is_by_level != self.by_level[np.maximum(nodes.feature, 0)])[asking].sum())
         quiet = (nodes.threshold == 0) & ~nodes.missing_go_to_left
-        wrong = int(
+        wrong += int(
             (asking & (self.place == MISSING)).sum() + (~asking & ~quiet).sum() + (nodes.n_node_samples < 1).sum()
         )
         for node, members, left in self.ways(1, budget):
             code, mass = self.codes[nodes.feature[node], self.rows[members]], self.mass[members]
-            lost = code == MISSING
+            lost, heavier = code == MISSING, bool(2 * mass[left].sum() > mass.sum())
             goes = (code <= self.place[node]) & ~lost | lost & nodes.missing_go_to_left[node]
+            if self.is_by_level[node]:
+                line = self.nodes.sets[self.nodes.level_set[node]]  # type: ignore[index]
+                goes, strays = line[code] == 0, np.delete(line, code)
+                # Categories that have no rows go with the heavier side.
+                wrong += int((strays != 1 - heavier).any())
             wrong += int(not np.array_equal(goes, left))
             if not lost.any():
-                wrong += int(nodes.missing_go_to_left[node] != (2 * mass[left].sum() > mass.sum()))
+                wrong += int(nodes.missing_go_to_left[node] != heavier)
         return wrong
 
 
@@ -113,6 +135,7 @@ class _Node:
 
     def __init__(self, walked: Walked, problem: TreeProblem, members: np.ndarray) -> None:
         self.codes, self.edges, self.rows = walked.codes, walked.bins.edges, walked.rows[members]
+        self.by_level, self.classes = walked.by_level, problem.targets.classes
         self.kind, self.rules, self.mass = problem.kind, walked.rules(problem), walked.mass[members]
         targets = problem.targets
         if targets.classes == 1:
@@ -141,15 +164,7 @@ class _Node:
     def best(self, j: int, lot: np.uint64 | None) -> float:
         """Give the best purity of all questions about a column, or of the one between its values that a lot draws."""
         code = self.codes[j, self.rows]
-        if lot is not None:
-            code = _halved(code, self.edges[j], lot)
-        bins, each = np.unique(code), MISSING + 1
-        lost = bins[-1] == MISSING
-        sums = [np.bincount(code, one, each)[bins] for one in (*self.each, self.mass, np.ones(len(code)))]
-        before = np.cumsum(sums, axis=1)[:, :-1]
-        if lost:
-            # Missing values on the right, behind all others; or on the left, before them.
-            before = np.hstack([before, before[:, :-1] + np.array(sums)[:, -1:]])
+        before = self._of_levels(code, lot) if self.by_level[j] else self._of_bins(code, j, lot)
         mass, number = before[-2], before[-1]
         rest = self.mass.sum() - mass
         allowed = (number >= self.rules.leaf) & (len(code) - number >= self.rules.leaf)
@@ -159,6 +174,38 @@ class _Node:
         whole = self.each.sum(axis=1, keepdims=True)
         found = purities(self.kind, before[:-2, allowed], whole, mass[allowed], rest[allowed])
         return float(found.max())
+
+    def _sums(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give the codes that there are, and of each the sums, what they weigh, and their number."""
+        codes, each = np.unique(code), MISSING + 1
+        sums = [np.bincount(code, one, each)[codes] for one in (*self.each, self.mass, np.ones(len(code)))]
+        return codes, np.array(sums)
+
+    def _of_bins(self, code: np.ndarray, j: int, lot: np.uint64 | None) -> np.ndarray:
+        """Give the sums of the left side of each question about numbers."""
+        bins, sums = self._sums(code if lot is None else _halved(code, self.edges[j], lot))
+        before = np.cumsum(sums, axis=1)[:, :-1]
+        if bins[-1] == MISSING:
+            # Missing values on the right, behind all others; or on the left, before them.
+            before = np.hstack([before, before[:, :-1] + sums[:, -1:]])
+        return before
+
+    def _of_levels(self, code: np.ndarray, lot: np.uint64 | None) -> np.ndarray:
+        """Give the sums of the left side of each question about categories."""
+        levels, sums = self._sums(code)
+        count = len(levels)
+        if lot is not None:
+            order = np.argsort(
+                mixed(lot + (levels.astype(np.uint64) + np.uint64(1)) * STEP) >> np.uint64(11), kind="stable"
+            )
+            only = int(mixed(np.array([lot]))[0] % np.uint64(max(count - 1, 1)))
+            return np.cumsum(sums[:, order], axis=1)[:, only : min(only + 1, count - 1)]
+        if self.classes > 2 and count <= MOST_TRIED:
+            ways = (np.arange(1, 1 << (count - 1))[:, None] >> np.arange(count)) & 1
+            return np.asarray(sums @ ways.T.astype(np.float64))
+        keys = (sums[1:2] if self.classes == 2 else sums[: self.classes]) / sums[-2]
+        orders = (np.argsort(key, kind="stable") for key in keys)
+        return np.hstack([np.cumsum(sums[:, order], axis=1)[:, :-1] for order in orders])
 
 
 def _halved(code: np.ndarray, edges: np.ndarray, lot: np.uint64) -> np.ndarray:

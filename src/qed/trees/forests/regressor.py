@@ -48,6 +48,10 @@ class RandomForestRegressor(Regressor, Forest):
         What is drawn with.
     max_samples : int, float or None, default=None
         How many rows each tree draws, or their share; as many as there are where it is None.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. A question tells a set of them
+        from the others. What is missing or negative counts as one more category; what a node has not seen goes where most of its weight
+        went.
 
     Attributes
     ----------
@@ -57,6 +61,8 @@ class RandomForestRegressor(Regressor, Forest):
         The bins of the columns, between which questions are asked.
     seed_ : int
         What was drawn with.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away, on average over trees.
     oob_score_ : float
@@ -94,6 +100,7 @@ class RandomForestRegressor(Regressor, Forest):
         oob_score: bool = False,
         random_state: Any = None,
         max_samples: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -107,6 +114,7 @@ class RandomForestRegressor(Regressor, Forest):
         self.oob_score = oob_score
         self.random_state = random_state
         self.max_samples = max_samples
+        self.categorical_features = categorical_features
 
     def _problem(self, rows: Rows) -> NumberTreeProblem:
         return NumberTreeProblem(rows, self)
