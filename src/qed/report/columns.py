@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qed.base.sources.layout import kind_of, values_of
+from qed.report.words import apart
 
 BARS = 24
 MOST_WORDS = 4
@@ -73,7 +74,7 @@ def _words(column: pa.ChunkedArray) -> tuple[str, str, tuple[float, ...]]:
         return "other values", "", ()
     found = pc.value_counts(column).to_pylist()
     found.sort(key=lambda item: (-item["counts"], str(item["values"])))
-    shown = [f"{_cut(str(item['values']))} {item['counts']}" for item in found[:MOST_WORDS]]
+    shown = [apart(f"{_cut(str(item['values']))} {item['counts']}") for item in found[:MOST_WORDS]]
     more = f", and {len(found) - MOST_WORDS} more" if len(found) > MOST_WORDS else ""
     top = found[0]["counts"]
     return words, ", ".join(shown) + more, tuple(item["counts"] / top for item in found[:BARS])

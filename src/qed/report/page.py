@@ -5,6 +5,7 @@ escape their texts themselves.
 """
 
 import platform
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 import qed
 from qed.base.saving.replacing import replacing
+from qed.base.visible import visible
 from qed.report.about import about
 from qed.report.again import python_of
 from qed.report.classes import MOST_CLASSES, classes_of
@@ -29,7 +31,7 @@ from qed.report.explanation import decisions_of, inference_of, inner_model, rule
 from qed.report.figures import figures
 from qed.report.headline import headline, more_words
 from qed.report.reading import coverage_of, coverage_words, curve_words, freedom_words, unseen_words
-from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
+from qed.report.words import APART, apart, decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.leaderboard import Comparison, Entry
 from qed.selection.comparing.run import ONCE
@@ -108,11 +110,13 @@ def render(
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     environment.filters |= {
         "number": number,
         "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
         "cell": _cell,
+        "apart": apart,
     }
     clock = clock or Clock(np.inf)
     diagnosis = diagnose(comparison, clock)
@@ -176,6 +180,13 @@ def _decisions(comparison: Comparison) -> dict[str, str]:
         else {one.column: f"left out: {one.says}" for one in comparison.columns.left_out}
     )
     return {**gone, **found}
+
+
+def _shown(value: object) -> object:
+    """Write out marks in the data that would turn the direction of reading, but not those of `apart`; pictures are markup already."""
+    if type(value) is not str:
+        return value
+    return "".join(part if part in APART else visible(part) for part in re.split(f"([{APART}])", value))
 
 
 def _cell(value: object) -> str:
