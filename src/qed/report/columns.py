@@ -13,7 +13,7 @@ from qed.base.sources.layout import kind_of, values_of
 from qed.report.words import apart
 
 BARS = 24
-MOST_WORDS = 4
+MOST_WORDS, MANY_ROWS = 4, 50_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,13 @@ class Column:
 
 def describe_columns(table: pa.Table) -> list[Column]:
     """Look at every column of a table."""
-    return [Column.of(name, table.column(name)) for name in table.column_names]
+    found = []
+    for name in table.column_names:
+        found.append(Column.of(name, table.column(name)))
+        if table.num_rows > MANY_ROWS:
+            # What looking at a column took is free for the next.
+            pa.default_memory_pool().release_unused()
+    return found
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[str, str, tuple[float, ...]]:

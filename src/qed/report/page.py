@@ -34,7 +34,6 @@ from qed.report.reading import coverage_of, coverage_words, curve_words, freedom
 from qed.report.words import APART, apart, decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.leaderboard import Comparison, Entry
-from qed.selection.comparing.run import ONCE
 
 MOST_COLUMNS, MOST_TYPICAL_COLUMNS, MOST_RULES = 100, 8, 16
 LONGEST_CELL = 40
@@ -102,22 +101,7 @@ def render(
     clock: Clock | None = None,
 ) -> str:
     """Give the report of a comparison as HTML; see `write_report`."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("qed.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    environment.filters |= {
-        "number": number,
-        "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
-        "cell": _cell,
-        "apart": apart,
-    }
+    environment = _environment()
     clock = clock or Clock(np.inf)
     diagnosis = diagnose(comparison, clock)
     tell(0.4, "shuffling columns")
@@ -137,7 +121,7 @@ def render(
         other_names=[score_words(name)[0] for name in comparison.others],
         lines=_lines(comparison),
         score_name=score_words(comparison.scoring)[0],
-        is_encoded_once=ONCE in comparison.says,
+        is_encoded_once=comparison.once,
         lower_is_better=score_words(comparison.scoring)[1] < 0,
         pictures_of=figures(comparison, diagnosis, driven),
         no_curve=diagnosis.missing,
@@ -164,6 +148,27 @@ def render(
         versions=_versions(),
         today=date.today().isoformat(),
     )
+
+
+def _environment() -> Any:
+    """Make what fills the templates: everything is escaped, and a name that is not there is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("qed.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "number": number,
+        "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
+        "cell": _cell,
+        "apart": apart,
+    }
+    return environment
 
 
 def _leading(driven: Driving) -> list[str]:
