@@ -7,11 +7,12 @@ import pytest
 
 import qed
 from qed.base.errors import ParameterError
-from qed.base.sources.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows, kept
 from qed.commands import source
 from qed.commands.using.calibrate import calibrate
 from qed.report.explanation import explanation_of
-from qed.selection.comparing import run, sharing
+from qed.selection.comparing import run, sharing, unseen
+from qed.selection.searching.candidates import fresh
 
 
 @pytest.fixture
@@ -112,3 +113,38 @@ def test_large_files_are_mapped_and_rows_without_a_target_left_out(small_is_larg
     rows = ArrayRows(mapped.table, mapped.y, None, mapped.table.column_names, mapped=True)
     found = qed.compare(rows, models=["LinearRegression", "KNeighborsRegressor"], cv=3)
     assert all(one.model.certificate_ for one in found.entries)
+
+
+@pytest.mark.parametrize("name", ["Ridge", "GaussianNB", "DecisionTreeClassifier"])
+def test_what_is_said_of_rows_held_out_of_a_large_table_comes_from_one_encoding(small_is_large, monkeypatch, name):
+    X, y = table()
+    y = y if name == "Ridge" else np.where(y > 1, "high", "low")
+    made = []
+    monkeypatch.setattr(unseen, "kept", lambda rows, **how: made.append(how) or kept(rows, **how))
+    found = qed.compare(X, y, models=[name], cv=3)
+    assert found.once and len(found.members) == 3
+    assert made == [{"on_disk": True}]  # once for all folds, and not in memory
+    best, encoded = found.best, found.best.model.encoded(qed.rows(X)).array().X
+    for fold, (train, test) in enumerate(found.pairs):
+        train = train if best.sample is None else train[best.sample[train]]
+        again = fresh(best.model.model).fit(encoded[train], y[train])
+        said = found.members[fold].predict(X.take(test))
+        if name == "Ridge":
+            # The same least squares from statistics of other blocks: their rounding, times the condition of scaled columns.
+            assert said == pytest.approx(again.predict(encoded[test]), rel=1e-9)
+            assert found.predicted[test] == pytest.approx(said, rel=1e-9)
+        else:
+            assert np.array_equal(found.predicted[test], again.predict(encoded[test]))
+            assert np.array_equal(found.predicted[test], said)
+            assert found.chances[test].sum(axis=1) == pytest.approx(np.ones(len(test)))
+
+
+def test_folds_of_wide_tables_are_not_encoded_side_by_side(monkeypatch):
+    X, y = table(60)
+    calls = []
+    monkeypatch.setattr(unseen, "work", lambda tasks: calls.append("work") or (task() for task in tasks))
+    held = qed.compare(X, y, models=["Ridge"], cv=3).predicted
+    assert calls == ["work"]
+    monkeypatch.setattr(unseen, "SIDE_BY_SIDE", 10)
+    assert np.array_equal(qed.compare(X, y, models=["Ridge"], cv=3).predicted, held)
+    assert calls == ["work"]

@@ -18,6 +18,7 @@ from qed.report.again import python_of
 from qed.report.columns import describe_columns
 from qed.report.figures import coefficients, confusion
 from qed.report.page import render
+from qed.report.reading import curve_words
 from qed.selection.comparing.comparison import compare
 from qed.selection.comparing.contenders import contenders
 
@@ -267,3 +268,101 @@ def test_rare_classes_share_a_line_of_the_confusion_matrix():
     drawn = confusion(y, np.where(np.arange(len(y)) % 10 == 0, "class 7", y))
     assert "71 others" in drawn.svg and "class 28" in drawn.svg and "class 29" not in drawn.svg
     assert "29 most frequent classes" in drawn.says
+
+
+def contrast(one, other):
+    """Give the ratio of two colours by WCAG 2."""
+
+    def light(color):
+        parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_stand_out_from_the_paper_in_the_light_and_in_the_dark(page):
+    palettes = re.findall(r":root \{(.*?)\}", page, re.DOTALL)
+    assert len(palettes) == 3  # the light, the dark, paper
+    for palette in palettes:
+        colours = dict(re.findall(r"--([\w-]+): (#\w{3,6})", palette))
+        colours = {name: c if len(c) == 7 else "#" + "".join(2 * x for x in c[1:]) for name, c in colours.items()}
+        for name in ("ink", "muted", "accent", "good", "bad"):
+            for ground in ("paper", "soft"):
+                assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground, palette)
+
+
+def walkable(text):
+    """Hold a page to what a keyboard and a reader of screens need."""
+    found = Page(text)
+    names = [value for _, name, value in found.attributes if name == "id"]
+    links = [value for tag, name, value in found.attributes if tag == "a" and name == "href"]
+    assert links[0] == "#answer" and 'class="skip"' in text
+    assert {link[1:] for link in links} <= set(names)
+    for link in links:  # what a link leads to takes the focus
+        assert re.search(rf'id="{link[1:]}" tabindex="-1"', text), link
+    headings = [int(tag[1]) for tag in found.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert headings[0] == 1 and headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(headings, headings[1:]))
+    regions = re.findall(r'<(?:div class="wide"|pre)[^>]*>', text)
+    assert all('tabindex="0" role="region" aria-label="' in region for region in regions)
+    tables = text.count("<table")
+    assert tables and tables == len(re.findall(r'<div class="wide" [^>]*>\s*<table', text))
+    assert "<th>" not in text and text.count("<th ") == text.count('<th scope="col"')
+    for picture in re.findall(r"<svg[^>]*>", text):
+        assert re.search(r'role="img" aria-label="[^"]+"|aria-hidden="true"', picture), picture[:200]
+    assert '<html lang="en">' in text and '<nav aria-label="' in text
+
+
+def test_the_page_can_be_walked_by_keyboard(page):
+    walkable(page)
+    words = " ".join(Page(page).words)
+    assert "Skip the links" in words and page.count('href="#columns"') == 1
+
+
+@pytest.mark.parametrize("task", ["regression", "clustering"])
+def test_pages_of_other_tasks_can_be_walked_by_keyboard(run, tmp_path, task):
+    target = [] if task == "clustering" else ["-t", IMAGE]
+    found = run("compare", hostile(tmp_path, task), *target, "--report", tmp_path / "r.html", "--model", tmp_path / "m")
+    assert found.exit_code == 0, found.output
+    walkable((tmp_path / "r.html").read_text(encoding="utf-8"))
+
+
+def test_marks_that_turn_the_direction_of_reading_are_written_out(run, tmp_path):
+    generator = np.random.default_rng(0)
+    family, hebrew = "\U0001f469\u200d\U0001f467", "\u05e9\u05dc"
+    table = pa.table(
+        {
+            "\u202eevil": generator.standard_normal(60),
+            family: generator.standard_normal(60),
+            hebrew: generator.choice(["\u05d0", "\u05d1"], 60).tolist(),
+            "y": generator.standard_normal(60),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    found = run("compare", tmp_path / "t.parquet", "-t", "y", "--report", tmp_path / "r.html", "--models", "Ridge")
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "\u202e" not in text and "\\u202eevil" in text
+    assert family in text and f"\u2068{hebrew}\u2069" in text
+
+
+def test_numbers_on_dark_squares_are_read_on_every_shade(page):
+    picture = re.search(r"Confusion matrix</h3>(.*?)</figure>", page, re.DOTALL).group(1)
+    assert picture.count('class="on-colour"') >= 3
+    assert re.search(r"\.on-colour text \{[^}]*paint-order: stroke; stroke: var\(--paper\)", page)
+
+
+def test_a_rise_of_rounding_is_no_rise():
+    def curve(rises, start=0.9):
+        scores = np.array([[start] * len(rises), [start + rise for rise in rises]])
+        return replace(
+            qed.learning_curve(qed.Ridge(), *qed.data.load("diabetes").Xy(), train_sizes=[50, 100], cv=len(rises)),
+            test_scores=scores,
+        )
+
+    assert "did not rise" in curve_words(curve([0.0, 2e-16, 0.0]))
+    assert "did not rise" in curve_words(curve([-0.1, 0.0, -0.1]))
+    assert "still rose by 0.1, more than" in curve_words(curve([0.1, 0.1, 0.1 + 1e-9]))
+    assert "rose by no more than its standard error" in curve_words(curve([0.1, -0.05, 0.02]))

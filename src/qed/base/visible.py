@@ -13,6 +13,8 @@ from html import escape
 LAYOUT = {"\n", "\t"}
 # More lines than these are not shown, but counted.
 MOST_LINES = 60
+# They join or part letters of a script, or pictures: families of emoji, Persian, Hindi. Between plain letters they only hide.
+JOINERS = {"\u200c", "\u200d"}
 Lines = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
@@ -28,7 +30,11 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(letter if _is_harmless(letter) else repr(letter)[1:-1] for letter in text)
+    before = " " + text
+    return "".join(
+        letter if _is_harmless(letter) or (letter in JOINERS and not last.isascii()) else repr(letter)[1:-1]
+        for last, letter in zip(before, text)
+    )
 
 
 def _is_harmless(letter: str) -> bool:
@@ -53,9 +59,9 @@ def html_table(header: Sequence[str], lines: Sequence[Sequence[object]], caption
     """Give a table as HTML, everything in it escaped.
 
     >>> html_table(["name"], [["<b>"]])
-    '<table class="qed"><thead><tr><th>name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    '<table class="qed"><thead><tr><th scope="col">name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{_safe(cell)}</th>" for cell in header)
+    head = "".join(f'<th scope="col">{_safe(cell)}</th>' for cell in header)
     body = "".join(f"<tr>{''.join(f'<td>{_safe(cell)}</td>' for cell in line)}</tr>" for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
         body += f'<tr><td colspan="{len(header)}">... and {len(lines) - MOST_LINES} more</td></tr>'

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qed.plots.style import ACCENT, INK, PAPER, RULE, Axes, axes, plain
+from qed.plots.style import ACCENT, INK, ON_COLOUR, PAPER, RULE, Axes, axes, plain
 
 MOST_WRITTEN = 15
 
@@ -42,7 +42,7 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[object] | np.ndarray, 
         if k <= MOST_WRITTEN:
             dark = share[row, column] > 0.55
             words = f"{counts[row, column]:g}"
-            ax.text(column, row, words, ha="center", va="center", color=PAPER if dark else INK)
+            ax.text(column, row, words, ha="center", va="center", color=PAPER if dark else INK, gid=ON_COLOUR)
     ax.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5), aspect="equal", xlabel="predicted", ylabel="true")
     if k <= 40:
         names = [plain(name, 16) for name in classes]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qed.base.visible import visible
+
 if TYPE_CHECKING:  # for all pictures: matplotlib itself is imported when one is drawn
     from matplotlib.axes import Axes as Axes
 else:
@@ -19,6 +21,8 @@ INK, MUTED, RULE, PAPER = "#1b1f24", "#68707a", "#d9dde2", "#fefefe"
 ACCENT, SECOND = "#2563a8", "#c2571a"
 HUES = (ACCENT, SECOND, "#2e8b6f", "#8b5fb8", "#b8912e", "#b84a6b", "#4a9bb8", "#6f7f3a")
 MOST_POINTS = 2000
+# Words upon a colour have this name, by which a page gives them a rim.
+ON_COLOUR = "on-colour"
 
 STYLE: Any = {
     "axes.axisbelow": True,
@@ -68,7 +72,7 @@ def plain(text: Any, longest: int = 40) -> str:
     >>> plain("price in $"), plain("a" * 50, 10)
     ('price in \\\\$', 'aaaaaaaaa…')
     """
-    line = " ".join(str(text).split())
+    line = " ".join(visible(str(text)).split())
     short = line if len(line) <= longest else line[: longest - 1] + "…"
     return short.replace("$", r"\$")
 

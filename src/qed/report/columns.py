@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qed.base.sources.layout import kind_of, values_of
+from qed.report.words import apart
 
 BARS = 24
-MOST_WORDS = 4
+MOST_WORDS, MANY_ROWS = 4, 50_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,13 @@ class Column:
 
 def describe_columns(table: pa.Table) -> list[Column]:
     """Look at every column of a table."""
-    return [Column.of(name, table.column(name)) for name in table.column_names]
+    found = []
+    for name in table.column_names:
+        found.append(Column.of(name, table.column(name)))
+        if table.num_rows > MANY_ROWS:
+            # What looking at a column took is free for the next.
+            pa.default_memory_pool().release_unused()
+    return found
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[str, str, tuple[float, ...]]:
@@ -73,7 +80,7 @@ def _words(column: pa.ChunkedArray) -> tuple[str, str, tuple[float, ...]]:
         return "other values", "", ()
     found = pc.value_counts(column).to_pylist()
     found.sort(key=lambda item: (-item["counts"], str(item["values"])))
-    shown = [f"{_cut(str(item['values']))} {item['counts']}" for item in found[:MOST_WORDS]]
+    shown = [apart(f"{_cut(str(item['values']))} {item['counts']}") for item in found[:MOST_WORDS]]
     more = f", and {len(found) - MOST_WORDS} more" if len(found) > MOST_WORDS else ""
     top = found[0]["counts"]
     return words, ", ".join(shown) + more, tuple(item["counts"] / top for item in found[:BARS])

@@ -40,7 +40,7 @@ def worst_rows(comparison: Comparison, leading: list[str]) -> Worst:
     names = [*leading, *(name for name in block.X.column_names if name not in leading)][:MOST_SHOWN]
     if comparison.task == "regression":
         left = y.astype(np.float64) - said
-        size, offs = np.abs(left), [f"{number(value)}" for value in left]
+        size, offs = np.abs(left), left
         chosen = np.argsort(-size, kind="stable")[:MOST_WORST]
         what = "true − predicted"
         tail = float(np.sort(size)[-max(1, len(size) // 20) :].sum() / max(size.sum(), 1e-300))
@@ -54,7 +54,7 @@ def worst_rows(comparison: Comparison, leading: list[str]) -> Worst:
             labels = comparison.best.model.classes_.astype(str)
             codes = np.searchsorted(labels, y.astype(str)) if np.all(labels[:-1] <= labels[1:]) else _codes(labels, y)
             given = chances[np.arange(len(y)), codes]
-        offs = [number(float(value)) if what else "" for value in given]
+        offs = given
         chosen = wrong[np.argsort(given[wrong], kind="stable")][:MOST_WORST]
         says = f"{len(wrong):,} of {len(y):,} rows are told wrong." if len(wrong) else "No row is told wrong."
     rows = [
@@ -62,7 +62,7 @@ def worst_rows(comparison: Comparison, leading: list[str]) -> Worst:
             int(judged[i]) + 1,
             _written(y[i]),
             _written(said[i]),
-            offs[i],
+            number(float(offs[i])) if what else "",
             [block.X.column(name)[int(judged[i])].as_py() for name in names],
         )
         for i in chosen

@@ -5,6 +5,7 @@ escape their texts themselves.
 """
 
 import platform
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 import qed
 from qed.base.saving.replacing import replacing
+from qed.base.visible import visible
 from qed.report.about import about
 from qed.report.again import python_of
 from qed.report.classes import MOST_CLASSES, classes_of
@@ -29,10 +31,9 @@ from qed.report.explanation import decisions_of, inference_of, inner_model, rule
 from qed.report.figures import figures
 from qed.report.headline import headline, more_words
 from qed.report.reading import coverage_of, coverage_words, curve_words, freedom_words, unseen_words
-from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
+from qed.report.words import APART, apart, decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.leaderboard import Comparison, Entry
-from qed.selection.comparing.run import ONCE
 
 MOST_COLUMNS, MOST_TYPICAL_COLUMNS, MOST_RULES = 100, 8, 16
 LONGEST_CELL = 40
@@ -100,20 +101,7 @@ def render(
     clock: Clock | None = None,
 ) -> str:
     """Give the report of a comparison as HTML; see `write_report`."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("qed.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": number,
-        "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
-        "cell": _cell,
-    }
+    environment = _environment()
     clock = clock or Clock(np.inf)
     diagnosis = diagnose(comparison, clock)
     tell(0.4, "shuffling columns")
@@ -133,7 +121,7 @@ def render(
         other_names=[score_words(name)[0] for name in comparison.others],
         lines=_lines(comparison),
         score_name=score_words(comparison.scoring)[0],
-        is_encoded_once=ONCE in comparison.says,
+        is_encoded_once=comparison.once,
         lower_is_better=score_words(comparison.scoring)[1] < 0,
         pictures_of=figures(comparison, diagnosis, driven),
         no_curve=diagnosis.missing,
@@ -162,6 +150,27 @@ def render(
     )
 
 
+def _environment() -> Any:
+    """Make what fills the templates: everything is escaped, and a name that is not there is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("qed.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "number": number,
+        "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
+        "cell": _cell,
+        "apart": apart,
+    }
+    return environment
+
+
 def _leading(driven: Driving) -> list[str]:
     one = driven.importance
     return [] if one is None else [one.names[j] for j in one.order]
@@ -176,6 +185,13 @@ def _decisions(comparison: Comparison) -> dict[str, str]:
         else {one.column: f"left out: {one.says}" for one in comparison.columns.left_out}
     )
     return {**gone, **found}
+
+
+def _shown(value: object) -> object:
+    """Write out marks in the data that would turn the direction of reading, but not those of `apart`; pictures are markup already."""
+    if type(value) is not str:
+        return value
+    return "".join(part if part in APART else visible(part) for part in re.split(f"([{APART}])", value))
 
 
 def _cell(value: object) -> str:

@@ -26,11 +26,13 @@ def curve_words(curve: LearningCurve | None) -> str:
     if not np.isfinite(rise):
         return ""
     grown = f"From {first:,} to {last:,} training rows the score on rows held out"
+    # Half of all digits: below that a rise is rounding.
+    if rise <= 1e-8 * float(np.abs(curve.test_mean[-2:]).max()):
+        return f"{grown} did not rise: more rows of the kind would hardly help."
     if rise > error:
         more = f"more than its standard error of {number(error)}: more rows would help"
         return f"{grown} still rose by {number(rise)}, {more}."
-    rose = f"rose by {number(rise)}, no more than its standard error" if rise > 0 else "did not rise"
-    return f"{grown} {rose}: more rows of the kind would hardly help."
+    return f"{grown} rose by no more than its standard error of {number(error)}: more rows of the kind would hardly help."
 
 
 def freedom_words(curve: LearningCurve | None, comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from markupsafe import Markup
 
-from qed.plots.style import ACCENT, HUES, INK, MUTED, PAPER, RULE, SECOND, STYLE
+from qed.plots.style import ACCENT, HUES, INK, MUTED, ON_COLOUR, PAPER, RULE, SECOND, STYLE
 
 VARIABLES = {
     INK: "var(--ink)",
@@ -69,6 +69,7 @@ def _cleaned(text: str, name: str, alt: str) -> str:
     text = NEEDLESS.sub("", PRELUDE.sub("", text, count=1))
     text = HEIGHT.sub(r"\1", SIZE.sub(r"\1\2>", text, count=1), count=1)
     text = coloured(text)
+    text = text.replace(f' id="{ON_COLOUR}"', f' class="{ON_COLOUR}"')
     used = {found.group(2) for found in REFERENCE.finditer(text)}
     text = NAME.sub(lambda found: f' id="{name}-{found.group(1)}"' if found.group(1) in used else "", text)
     text = REFERENCE.sub(rf"\1#{name}-\2", text)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
 
+# The marks between which a name stands apart from its neighbours.
+APART = "\u2068\u2069"
 PROVEN, NOT_PROVEN = "∎", "not proven"
 # The mark of models that are as good as the best.
 TIE = " ≈"
@@ -21,6 +23,15 @@ def counted(count: int, what: str) -> str:
     ('1 row', '3 rows')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def apart(text: str) -> str:
+    """Mark a name off from its neighbours, so that one written from right to left does not turn what stands beside it.
+
+    >>> apart("price"), len(apart("\u05e9\u05dc"))
+    ('price', 4)
+    """
+    return text if text.isascii() else f"{APART[0]}{text}{APART[1]}"
 
 
 SHORT = {

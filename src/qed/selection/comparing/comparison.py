@@ -118,7 +118,7 @@ def compare(
     run = Run(task=task, table=table, y=y, folds=folds, judged=judged, progress=tell, clock=clock, **asked)
     entries = run.leaderboard()
     says = (*judged.says, *folds.says, *run.says())
-    found |= {"others": tuple(judged.others), "says": says, "columns": decided(seen, entries)}
+    found |= {"others": tuple(judged.others), "says": says, "columns": decided(seen, entries), "once": run.once}
     return Comparison(task, why, judged.name, entries, table, folds.number, seed, **found)
 
 

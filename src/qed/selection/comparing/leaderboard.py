@@ -5,21 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from qed.base.engine import work
 from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
-from qed.base.threads.interrupts import in_time
 from qed.base.visible import Lines, Shown
 from qed.features.understanding.findings import LEFT_OUT, Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.folding import Folds
-from qed.selection.guarantees.scores import aligned
-from qed.selection.searching.candidates import fresh
+from qed.selection.comparing.unseen import Unseen, asked
 
 # What tells how much there is to understand about a model, the simplest first.
 MARKS = (
@@ -144,6 +141,8 @@ class Comparison(Shown):
         What people should know about the scores and the folds.
     forward : bool
         Whether folds are in the order of time, each judged by models of the rows before it.
+    once : bool
+        Whether the table was encoded once, by what all its rows say, because it is large.
     """
 
     task: str
@@ -158,6 +157,7 @@ class Comparison(Shown):
     others: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     forward: bool = False
+    once: bool = False
 
     @property
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -171,15 +171,15 @@ class Comparison(Shown):
         return np.flatnonzero((self.folds >= 0) & (self.folds < count))
 
     @cached_property
-    def _unseen(self) -> list[_Unseen]:
+    def _unseen(self) -> list[Unseen]:
         """Fit the best model without each fold, and ask it about the fold; as many of the folds as there is time for (`done_by`)."""
         if self.task == "clustering" or self.best.model is None or self.best.out_of_bag:
             return []
-        block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
-        ask = partial(_asked, model, block.X, np.asarray(block.y), self.best.model)
+        pairs = [(self._learned_from(train), test) for train, test in self.pairs]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return in_time(work(partial(ask, self._learned_from(train), test) for train, test in self.pairs))
+            model = self.best.contender.table_model(self.best.setting)
+            return asked(model, self.best.model, self.rows, pairs, once=self.once)
 
     @property
     def members(self) -> list[Any]:
@@ -288,22 +288,6 @@ class Comparison(Shown):
     @property
     def n_folds(self) -> int:
         return int(self.folds.max()) + 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Unseen:
-    """A model without a fold, and what it says of the rows of that."""
-
-    member: Any
-    predicted: np.ndarray
-    chances: np.ndarray | None  # the probability of each class; None where the model has none
-
-
-def _asked(model: Any, X: Any, y: np.ndarray, whole: Any, train: np.ndarray, test: np.ndarray) -> _Unseen:
-    """Fit a model to some rows, and ask it about others; `whole` is the same model fitted to all, whose classes chances are about."""
-    member, rows = fresh(model).fit(X.take(train), y[train]), X.take(test)
-    has_chances = hasattr(whole.model_, "classes_") and hasattr(whole.model_, "predict_proba")
-    return _Unseen(member, member.predict(rows), aligned(member, rows, whole.classes_) if has_chances else None)
 
 
 def complexity(entry: Entry) -> int:

@@ -27,7 +27,7 @@ from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, 
 from qed.selection.comparing.folding import Folds
 from qed.selection.comparing.judging import scores_of
 from qed.selection.comparing.leaderboard import Entry
-from qed.selection.comparing.sharing import SHOWN_ROWS, Sharing
+from qed.selection.comparing.sharing import MOST_ENCODING, SHOWN_ROWS, Sharing
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.searching.candidates import fresh
 from qed.stats.parts import Part
@@ -37,6 +37,7 @@ OUT_OF_BAG = (
     "such a score is a little lower than that of folds."
 )
 ONCE = "the table is large: it is encoded once, by what all rows say of its columns (never of the target), and not anew for each fold"
+HURRIED = "to save time the table is encoded once, by what all its rows say of its columns (never of the target), and not anew for each fold"
 # A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
 LONG = 10.0
 
@@ -53,7 +54,7 @@ class Run(Sharing):
 
     def says(self) -> tuple[str, ...]:
         """Say what was done otherwise than usual because of the size of the table or the budget."""
-        found = [ONCE] if self.once else []
+        found = [ONCE if self.is_large else HURRIED] if self.once else []
         counts = {name: int(mask.sum()) for name, mask in self.samples.items() if name not in self.failures}
         for count in sorted(set(counts.values())):
             names = ", ".join(name for name, own in counts.items() if own == count)
@@ -101,8 +102,11 @@ class Run(Sharing):
         """Give the models that take part, those together that see the same columns."""
         with self.caught("encoding"):
             encoder = self._encoder(ColumnEncoder(**self.reading))
+            began = perf_counter()
             is_long = self.table.X.num_rows > SHOWN_ROWS
             X = encoder.shown(SHOWN_ROWS) if is_long else encoder.matrix(encoder.fitted(None))
+            encodings = (perf_counter() - began) * (self.folds.count + 1)
+            self.is_hurried = not is_long and encodings > MOST_ENCODING * self.clock.left
             wordy = self._encoder(ColumnEncoder(**{**WORDS, **self.reading})).fitted(None).sparse_output_
         self.notes.clear()
         n, n_classes = len(self.y), len(set(self.y.tolist())) if self.task == "classification" else 1
@@ -206,8 +210,8 @@ class Run(Sharing):
         if all(one.name in self.failures for one in group):
             return [], self.table, 0.0
         with self.caught("encoding"):
-            changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None), keep=not self.once)
-            encoded = kept(rows, on_disk=True) if self.once else rows.cached()
+            changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None), keep=not self.is_large)
+            encoded = kept(rows, on_disk=True) if self.is_large else rows.cached()
         return changes, encoded, perf_counter() - began
 
     def _entries_once(self, group: list[Contender], encoder: FoldEncoder) -> list[Entry]:

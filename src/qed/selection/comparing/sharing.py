@@ -23,6 +23,8 @@ TOO_LONG = 4.0
 MANY_ROWS, MANY_CELLS, HELD_CELLS = 50_000, 1_000_000, 4_000_000
 # So many rows show what kind of columns a large table has.
 SHOWN_ROWS = 20_000
+# Encodings of the folds may take this part of the time that is left; else there is one for all.
+MOST_ENCODING = 0.5
 HOLDING = ("in memory", "as codes")
 
 
@@ -46,12 +48,19 @@ class Sharing(Running):
     later: float = 0.0
     # How long the last encoding of the table took, for a fold or for all rows.
     encoding: float = 0.0
+    # Whether the time would go by with encodings, were there one for each fold.
+    is_hurried: bool = False
     # Which rows a model learns from and is judged by, where these are not all.
     samples: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def once(self) -> bool:
         """Whether the table is encoded once, and not for each fold."""
+        return self.is_large or self.is_hurried
+
+    @property
+    def is_large(self) -> bool:
+        """Whether one fold more or less changes little in what all rows say of the columns."""
         rows, columns = self.table.X.shape
         return bool(rows > MANY_ROWS and rows * columns > MANY_CELLS)
 
@@ -84,7 +93,7 @@ class Sharing(Running):
             self.failures[one.name] = words
             return
         rows = rows_for(one.model, shape, fits, part)
-        if self.once and one.model.passes in HOLDING:
+        if self.is_large and one.model.passes in HOLDING:
             rows = min(rows, max(SHOWN_ROWS, HELD_CELLS // columns))
         if rows == 0:
             work = (
