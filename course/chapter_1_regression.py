@@ -192,9 +192,13 @@ panels[0].set(
     title="All penalties from one decomposition",
 )
 panels[0].legend(lines, longley.features, fontsize=8)
-for panel, found, name in zip(panels[1:], (plain, ridge), ("least squares", "ridge, penalty 0.1")):
+for panel, found, name in zip(
+    panels[1:], (plain, ridge), ("least squares", "ridge, penalty 0.1")
+):
     panel.plot(found.T, ".", color="C0", alpha=0.5)
-    panel.set(title=name, ylim=(plain.min() * 1.1, plain.max() * 1.1), xlabel="coefficient number")
+    panel.set(
+        title=name, ylim=(plain.min() * 1.1, plain.max() * 1.1), xlabel="coefficient number"
+    )
 plt.show()
 print(
     "condition number of the columns:",
@@ -304,7 +308,8 @@ search = qed.Search(
 ).fit(scaled, food)
 print(search.how_)
 print(
-    f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs"
+    f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} "
+    "francs"
 )
 
 # %%
@@ -313,8 +318,8 @@ print(
 #
 # A fitted model is not the truth, for four reasons. No function could know the noise (the *oracle* has this error, too).
 # The best of the *class* is not the oracle: *approximation*. What is best on the sample is not best on all:
-# *generalisation*. And what a program finds is not the best on the sample: *optimisation*. A larger class makes the first
-# of these smaller, and in the end the second larger. In a world that we can draw from they can be told apart:
+# *generalisation*. And what a program finds is not the best on the sample: *optimisation*. A larger class
+# brings the approximation nearer, and in the end generalises worse. In a world that we can draw from they can be told apart:
 
 
 def draw(count, lots):
@@ -342,10 +347,16 @@ class Powers:
 
 for degree in (1, 3, 9):
     parts = qed.risk_parts(
-        Powers(degree), draw, lambda x: np.sin(3 * x[:, 0]), 60, population=20_000, random_state=0
+        Powers(degree),
+        draw,
+        lambda x: np.sin(3 * x[:, 0]),
+        60,
+        population=20_000,
+        random_state=0,
     )
     print(
-        f"degree {degree}: oracle {parts.oracle:.3f}, approximation {parts.approximation:.3f}, ",
+        f"degree {degree}: oracle {parts.oracle:.3f}, approximation "
+        f"{parts.approximation:.3f}, ",
         end="",
     )
     print(f"generalisation {parts.generalisation:.3f}")
@@ -369,7 +380,8 @@ for degree in (1, 3, 9):
 walk = qed.steps(qed.GradientRidge(alpha=0.1), series, employed)
 for step, _ in zip(walk, range(8)):
     print(
-        f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above the minimum (relative)"
+        f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above "
+        "the minimum (relative)"
     )
 
 # %%

@@ -32,7 +32,8 @@ income, food = qed.data.load("engel").Xy()
 tosses = [1, 1, 1, 1, 0, 1, 1, 1]
 coin, share = qed.stats.Beta(2, 2).posterior(tosses), qed.stats.Bernoulli.fit(tosses).p
 print(
-    f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean {coin.mean}"
+    f"most likely {share}; after a belief in fair coins most probable {coin.mode}, mean "
+    f"{coin.mean}"
 )
 
 # %%
@@ -98,7 +99,9 @@ for model, name, style in (
     (median, "Laplace", ":"),
 ):
     left.plot(at, model.predict(at), style, label=f"{name}: slope {model.coef_[0]:.3f}")
-left.set(xlabel="income (francs a year)", ylabel="food", title="Three kinds of noise, three lines")
+left.set(
+    xlabel="income (francs a year)", ylabel="food", title="Three kinds of noise, three lines"
+)
 left.legend()
 right.plot(income, (food - uneven.predict(income)) / income[:, 0], ".", alpha=0.5)
 right.set(
@@ -156,14 +159,18 @@ print(qed.certify(belief, body, progression))
 x = 3 + np.sqrt(0.15) * np.repeat([1.0, -1.0], 5)
 line = np.column_stack([x, np.ones(10)])
 for centre in ((0.0, 0.0), (0.75, 0.75), (-0.75, -0.75)):
-    pulled = qed.linear_gaussian(line, 0.5 * x + 1, noise=6.0, prior=1.0, prior_mean=centre).mean
+    pulled = qed.linear_gaussian(
+        line, 0.5 * x + 1, noise=6.0, prior=1.0, prior_mean=centre
+    ).mean
     print(f"belief around {centre}: slope {pulled[0]:.4f}, intercept {pulled[1]:.4f}")
 random = np.random.default_rng(0)
 x = random.uniform(1, 5, 20)
 line, seen = np.column_stack([x, np.ones(20)]), 0.5 * x + 1 + 0.5 * random.standard_normal(20)
 for centre in ((0.75, 0.75), (-0.75, -0.75)):
     believer = qed.GaussianMAP(centre, 0.25 / 6, 0.25)
-    score = qed.cross_val_score(believer, line, seen, cv=5, scoring="neg_mean_squared_error").mean()
+    score = qed.cross_val_score(
+        believer, line, seen, cv=5, scoring="neg_mean_squared_error"
+    ).mean()
     print(f"belief around {centre}: error on rows held out {-score:.3f}")
 
 # %%
@@ -212,12 +219,15 @@ left.set(xlabel="log income", ylabel="log food", title="Contours that hold 50, 9
 at = np.linspace(5.2, 7.5, 200)
 right.plot(at, cloud.marginal([0]).density(at), color="grey", label="all households")
 right.plot(at, given.density(at), "--", color="C2", label="income of 1000 francs")
-right.set(xlabel="log food", ylabel="density", title="What is known of the income sharpens food")
+right.set(
+    xlabel="log food", ylabel="density", title="What is known of the income sharpens food"
+)
 right.legend()
 plt.show()
 slope = cloud.covariance[0, 1] / cloud.covariance[1, 1]
 print(
-    f"slope of conditioning {slope:.6f}, of least squares {qed.LinearRegression().fit(logs[:, 1:], logs[:, 0]).coef_[0]:.6f}"
+    f"slope of conditioning {slope:.6f}, of least squares "
+    f"{qed.LinearRegression().fit(logs[:, 1:], logs[:, 0]).coef_[0]:.6f}"
 )
 
 # %%
@@ -425,7 +435,8 @@ seen, answer = (
 ordinary = qed.LinearRegression().fit(seen[:, None], answer)
 total = qed.TotalLeastSquares().fit(seen[:, None], answer)
 print(
-    f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares {total.coef_[0]:.2f}"
+    f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares "
+    f"{total.coef_[0]:.2f}"
 )
 
 # %%
@@ -443,7 +454,8 @@ walk = qed.steps(qed.OrthogonalMatchingPursuit(n_nonzero_coefs=6), body, progres
 for step in walk:
     picked = [patients.features[int(k)] for k in np.ravel(step.picks)]
     print(
-        f"step {step.number}: mean squared error {step.objective / len(progression):.0f} with {picked}"
+        f"step {step.number}: mean squared error {step.objective / len(progression):.0f} "
+        f"with {picked}"
     )
     if len(picked) == 6:
         break
@@ -524,7 +536,8 @@ above = qed.Lasso(alpha=highest * 1.001).fit(body, progression)
 below = qed.Lasso(alpha=highest * 0.999).fit(body, progression)
 assert not above.coef_.any() and np.count_nonzero(below.coef_) == 1
 print(
-    f"alpha_max = {highest:.3f}; the first column in is {patients.features[int(np.argmax(np.abs(below.coef_)))]!r}"
+    f"alpha_max = {highest:.3f}; the first column in is "
+    f"{patients.features[int(np.argmax(np.abs(below.coef_)))]!r}"
 )
 
 # %%

@@ -46,7 +46,14 @@ figure, (left, right) = plt.subplots(
 )
 for k in range(10):
     rows = scores[digit == k]
-    left.plot(*rows.T, ".", markersize=3, color=plt.get_cmap("tab10")(k))
+    left.plot(
+        *rows.T,
+        linestyle="none",
+        marker=f"${k}$",
+        markersize=4,
+        markeredgewidth=0,
+        color=f"C{k % 5}",
+    )
     left.text(
         *np.median(rows, axis=0), str(k), fontsize=16, weight="bold", ha="center", va="center"
     )
@@ -77,14 +84,18 @@ plt.show()
 
 for count in (2, 8, 20, 40):
     model = qed.PCA(count).fit(X)
-    print(f"{count} directions keep {model.explained_variance_ratio_.sum():.1%} of the variance")
+    print(
+        f"{count} directions keep {model.explained_variance_ratio_.sum():.1%} of the variance"
+    )
 
 figure, panels = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained")
 panels[0].imshow(X[15].reshape(8, 8), cmap="gray_r")
 panels[0].set_title("64 numbers")
 for panel, count in zip(panels[1:], (2, 8, 20, 40)):
     model = qed.PCA(count).fit(X)
-    panel.imshow(model.inverse_transform(model.transform(X[15:16])).reshape(8, 8), cmap="gray_r")
+    panel.imshow(
+        model.inverse_transform(model.transform(X[15:16])).reshape(8, 8), cmap="gray_r"
+    )
     panel.set_title(f"{count} numbers")
 for panel in panels:
     panel.set(xticks=[], yticks=[])
@@ -115,11 +126,13 @@ plt.show()
 # Rows on a line need no two numbers each: one vector that all of them share, and one coefficient for each. A plane of
 # :math:`k` dimensions through :math:`n` rows of :math:`d` columns takes :math:`k(d + n)` numbers in the place of
 # :math:`dn`. What comes back from them, :math:`\tilde X = X V_k V_k^\top = \sum_{i \le k} \sigma_i u_i v_i^\top`, is by the
-# theorem of *Eckart and Young* the nearest of all matrices of rank :math:`k`, at the distance
+# theorem of *Eckart and Young* the nearest of all matrices of rank :math:`k`, at the squared distance
 # :math:`\sum_{i > k} \sigma_i^2`. So components are the singular vectors of :math:`X`, and the best way to compress it.
 
 on_a_line = np.array([[-7.0, -14.0], [2.5, 5.0], [0.5, 1.0], [0.0, 0.0]])
-print("(1, 2) times", project_on_line(on_a_line, [1.0, 2.0])[0], "are 6 numbers in the place of 8")
+print(
+    "(1, 2) times", project_on_line(on_a_line, [1.0, 2.0])[0], "are 6 numbers in the place of 8"
+)
 print(
     "100 x 100 of rank 3:",
     qed.reduction.stored(100, 100, 3),
@@ -130,7 +143,8 @@ centred = X - X.mean(axis=0)
 squares = np.linalg.svd(centred, compute_uv=False) ** 2
 for k in (2, 20):
     print(
-        f"rank {k}: missed {((centred - low_rank(centred, k)) ** 2).sum():.2f}, by the theorem {squares[k:].sum():.2f}"
+        f"rank {k}: missed {((centred - low_rank(centred, k)) ** 2).sum():.2f}, by the "
+        f"theorem {squares[k:].sum():.2f}"
     )
 
 # %%
@@ -154,7 +168,7 @@ print(
 )
 
 # %%
-# *Whitening* goes one step further and divides each score by its deviation, :math:`Z = X V \Lambda^{-1/2}`. Then the
+# *Whitening* goes one step further and divides each score by its deviation, :math:`Z = \sqrt{n}\, X V \Lambda^{-1/2}`. Then the
 # covariance is the identity. It makes all directions equally loud, those of pure noise too, so it is for directions that
 # one has decided to keep.
 
@@ -178,15 +192,21 @@ raw, fair = qed.PCA(2).fit(W), qed.PCA(2).fit(qed.StandardScaler().fit_transform
 loudest = int(np.argmax(np.abs(raw.components_[0])))
 share = raw.explained_variance_ratio_[0]
 print(
-    f"raw: {share:.1%} in one direction, {abs(raw.components_[0, loudest]):.4f} of which is {wine.features[loudest]!r}"
+    f"raw: {share:.1%} in one direction, {abs(raw.components_[0, loudest]):.4f} of which is "
+    f"{wine.features[loudest]!r}"
 )
 print(f"standardised: {fair.explained_variance_ratio_.round(3).tolist()}")
 figure, panels = plt.subplots(1, 2, figsize=(10, 3.7), layout="constrained")
 for panel, model, table, name in zip(
-    panels, (raw, fair), (W, qed.StandardScaler().fit_transform(W)), ("raw units", "standardised")
+    panels,
+    (raw, fair),
+    (W, qed.StandardScaler().fit_transform(W)),
+    ("raw units", "standardised"),
 ):
     for kind, marker in zip(np.unique(cultivar), "os^"):
-        panel.plot(*model.transform(table)[cultivar == kind].T, marker, markersize=4, label=kind)
+        panel.plot(
+            *model.transform(table)[cultivar == kind].T, marker, markersize=4, label=kind
+        )
     panel.set(title=name, xlabel="first component")
 panels[0].set_ylabel("second component")
 panels[1].legend(fontsize=8)
@@ -299,7 +319,8 @@ assert np.allclose(same.explained_variance_, plane.explained_variance_)
 first = np.linalg.eigh(far.T @ far)[1][:, -1]
 cosine = abs(first @ far.mean(axis=0)) / np.linalg.norm(far.mean(axis=0))
 print(
-    f"without centring the first direction is the mean, up to an angle of {np.degrees(np.arccos(min(cosine, 1))):.2f} degrees"
+    "without centring the first direction is the mean, up to an angle of "
+    f"{np.degrees(np.arccos(min(cosine, 1))):.2f} degrees"
 )
 assert cosine > 0.999
 

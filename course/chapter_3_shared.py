@@ -56,13 +56,15 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constraine
 for (name, shares), line in zip(kept.items(), ("-", "--", ":")):
     left.plot(sizes, shares, line, marker=".", label=name)
 left.set(
-    xlabel="numbers kept, of 64", ylabel="share of the variance", title="What is kept of the digits"
+    xlabel="numbers kept, of 64",
+    ylabel="share of the variance",
+    title="What is kept of the digits",
 )
 left.legend()
 for k, line in ((8, ":"), (48, "-")):
-    ratio = squares(qed.GaussianRandomProjection(k, random_state=0).fit_transform(few)) / squares(
-        few
-    )
+    ratio = squares(
+        qed.GaussianRandomProjection(k, random_state=0).fit_transform(few)
+    ) / squares(few)
     right.hist(
         ratio,
         bins=40,
@@ -74,7 +76,9 @@ for k, line in ((8, ":"), (48, "-")):
     )
 right.axvline(1, color="grey", linewidth=1)
 right.set(
-    xlabel="squared distance after, over before", ylabel="pairs of rows", title="Random directions"
+    xlabel="squared distance after, over before",
+    ylabel="pairs of rows",
+    title="Random directions",
 )
 right.legend()
 plt.show()
@@ -153,7 +157,8 @@ for name, model in (("one noise for all", hidden), ("noise for each column", fac
     )
     off = np.abs(covariance - np.cov(iris.T, bias=True)).max()
     print(
-        f"{name:>21}: log-likelihood of a row {model.score(iris):.3f}, covariances missed by at most {off:.2f}"
+        f"{name:>21}: log-likelihood of a row {model.score(iris):.3f}, covariances missed "
+        f"by at most {off:.2f}"
     )
 scaled = qed.FactorAnalysis(1).fit(iris * np.array([1.0, 10.0, 1.0, 1.0]))
 print(
@@ -214,9 +219,12 @@ plt.show()
 # first correlation is that of luck.
 
 generator = np.random.default_rng(0)
-luck = [qed.CCA(1).fit(exercises, generator.permutation(body)).correlations_[0] for _ in range(200)]
+luck = [
+    qed.CCA(1).fit(exercises, generator.permutation(body)).correlations_[0] for _ in range(200)
+]
 print(
-    f"by luck {np.mean(luck):.2f} on average; {np.mean(luck >= pairs.correlations_[0]):.1%} of 200 draws reach 0.80"
+    f"by luck {np.mean(luck):.2f} on average; {np.mean(luck >= pairs.correlations_[0]):.1%} "
+    "of 200 draws reach 0.80"
 )
 
 # %%
@@ -245,7 +253,9 @@ print("canonical correlations:", qed.CCA().fit(clean, noisy).correlations_.round
 
 told = pairs.latent()
 covariance = np.cov(np.hstack([exercises, body]).T, bias=True)
-print("the story misses the covariances by", f"{np.abs(told.covariance() - covariance).max():.1e}")
+print(
+    "the story misses the covariances by", f"{np.abs(told.covariance() - covariance).max():.1e}"
+)
 line = qed.LinearRegression().fit(exercises, body)
 print(
     "all pairs against least squares:",
@@ -336,7 +346,7 @@ print(A.round(3), B, C, D.round(3))
 angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
 circle = np.column_stack([0.5 + 2 * np.cos(angle), -0.7 + 2 * np.sin(angle)])
 ranks = [
-    np.linalg.matrix_rank(centred(Polynomial(2)(points)))
+    int(np.linalg.matrix_rank(centred(Polynomial(2)(points))))
     for points in (circle, generator.standard_normal((40, 2)))
 ]
 assert ranks == [4, 5]

@@ -66,7 +66,9 @@ for _ in range(5):
     x = 2 * y
     y = 2 * x
 print("after five rounds:", (x, y), "with the value", x**2 + y**2 - 4 * x * y)
-print(check_convexity(lambda w: w[0] ** 2 + w[1] ** 2 - 4 * w[0] * w[1], [-3, -3], [3, 3]).verdict)
+print(
+    check_convexity(lambda w: w[0] ** 2 + w[1] ** 2 - 4 * w[0] * w[1], [-3, -3], [3, 3]).verdict
+)
 
 # %%
 # Two numbers say more. :math:`f` is *m-strongly convex* if its curvature is everywhere at least :math:`m`, and
@@ -100,7 +102,9 @@ start = [-10.0, 1.5]
 
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
-for panel, (length, verdict) in zip(panels, ((0.01, "slow"), (0.06, "good"), (0.082, "too long"))):
+for panel, (length, verdict) in zip(
+    panels, ((0.01, "slow"), (0.06, "good"), (0.082, "too long"))
+):
     walk = np.array(
         [step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)]
     )
@@ -207,7 +211,9 @@ methods = {
     "Nesterov": Nesterov(),
     "Newton": Newton(step=1.0),
 }
-runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
+runs = {
+    name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()
+}
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1]
 )
@@ -242,7 +248,9 @@ for begin in (0.9, 1.1):
     )
 print(
     "with a search:",
-    "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)),
+    "  ->  ".join(
+        f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)
+    ),
 )
 
 # %%
@@ -286,7 +294,9 @@ for name, method, style in (
     ("all rows", GradientDescent(0.02), "-"),
 ):
     walk = [step.point for step in islice(method.steps(squares, [1.5, -1.0]), 300)]
-    axes.semilogy([squares.value(w) - squares.value(best) + 1e-9 for w in walk], style, label=name)
+    axes.semilogy(
+        [squares.value(w) - squares.value(best) + 1e-9 for w in walk], style, label=name
+    )
 axes.set(
     xlabel="steps",
     ylabel="excess over the minimum",
@@ -427,9 +437,12 @@ for penalty in (0.0, 1.0, 10.0, 100.0):
     hessian = 2 * np.diag([1.0 + penalty, 100.0 + penalty])
     bowl = Objective(lambda w, H=hessian: w @ H @ w / 2, lambda w, H=hessian: H @ w)
     walk = list(islice(GradientDescent(1 / hessian[1, 1]).steps(bowl, [1.0, 1.0]), 1000))
-    steps.append(next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective))
+    steps.append(
+        next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective)
+    )
     print(
-        f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps"
+        f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, "
+        f"{steps[-1]} steps"
     )
 assert steps == sorted(steps, reverse=True)
 

@@ -31,7 +31,9 @@ plane = np.column_stack([x1.ravel(), x2.ravel()])
 def draw(axes, model, title):
     """Draw the regions of a classifier, and the penguins."""
     said = np.searchsorted(kinds, model.predict(plane)).reshape(x1.shape)
-    axes.contourf(x1, x2, said, levels=[-0.5, 0.5, 1.5, 2.5], colors=["C0", "C1", "C2"], alpha=0.15)
+    axes.contourf(
+        x1, x2, said, levels=[-0.5, 0.5, 1.5, 2.5], colors=["C0", "C1", "C2"], alpha=0.15
+    )
     for kind, color, marker in zip(kinds, ("C0", "C1", "C2"), "os^"):
         axes.plot(*bills[species == kind].T, marker, color=color, markersize=3, label=kind)
     axes.set(title=title, xlabel="bill length (mm)")
@@ -60,7 +62,8 @@ def draw(axes, model, title):
 box = qed.tightest_rectangle(bills, species == "Chinstrap")
 inside = box.contains(bills)
 print(
-    f"the box of the Chinstraps: {int((inside & (species != 'Chinstrap')).sum())} false positives, ",
+    f"the box of the Chinstraps: {int((inside & (species != 'Chinstrap')).sum())} false "
+    "positives, ",
     end="",
 )
 print(f"{int((~inside & (species == 'Chinstrap')).sum())} false negatives")
@@ -144,7 +147,7 @@ print("by the line:", (1 / (1 + np.exp(-(np.array([1, 0, 1]) @ weight + constant
 #
 # So the problem is convex, and Newton's method solves it in a few steps. (Squared errors of :math:`s` would not be: for one row
 # with :math:`x = y = 1` the second derivative at :math:`w = -3` is -0.074. And they have next to no slope where an answer is
-# sure and wrong.) Its other name is *divergence*: with :math:`D(P \| Q) = \sum P \ln (P/Q)`, which is the cross-entropy of
+# sure and wrong.) The cross-entropy has another name, *divergence*: with :math:`D(P \| Q) = \sum P \ln (P/Q)`, which is the cross-entropy of
 # :math:`P` and :math:`Q` less the entropy of :math:`P`, the sum is :math:`\sum_i D(y_i \| p_i)`. It is never negative, zero for
 # equal distributions only, and no distance: it is not symmetric.
 #
@@ -221,7 +224,13 @@ machines = {
 for axes, (name, machine) in zip(panels, machines.items()):
     score = machine.fit(pair, side).decision_function(plane).reshape(x1.shape)
     axes.contour(
-        x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1
+        x1,
+        x2,
+        score,
+        levels=[-1, 0, 1],
+        colors="black",
+        linestyles=["--", "-", "--"],
+        linewidths=1,
     )
     for label, color, marker, kind in ((-1, "C0", "o", "Adelie"), (1, "C1", "s", "Chinstrap")):
         axes.plot(*pair[side == label].T, marker, color=color, markersize=3, label=kind)
@@ -251,7 +260,8 @@ for first, second in (("Adelie", "Gentoo"), ("Adelie", "Chinstrap")):
     chosen = (species == first) | (species == second)
     answer = qed.separating_plane(bills[chosen], species[chosen])
     print(
-        f"{first} and {second}: a line exists? {answer.is_separable}; proven? {bool(answer.certificate)}"
+        f"{first} and {second}: a line exists? {answer.is_separable}; proven? "
+        f"{bool(answer.certificate)}"
     )
 
 # %%
@@ -260,7 +270,8 @@ for first, second in (("Adelie", "Gentoo"), ("Adelie", "Chinstrap")):
 #
 # What one would like to minimise is the share of errors. That is NP-hard, even for planes. All the methods above minimise
 # something else, a function of the *margin* :math:`m = y f(x)`, that is convex and lies above the error (the logistic loss does
-# when it is divided by :math:`\ln 2`). Least squares on the labels is one more, :math:`(1 - m)^2`, because :math:`y^2 = 1`. It
+# when it is divided by :math:`\ln 2`). Least squares on the labels is one more, :math:`(1 - m)^2`, because :math:`y^2 = 1` (half of
+# it is drawn). It
 # has a closed form, and a flaw that the picture shows: it rises again where answers are *right*, far on the right side.
 
 figure, axes = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
@@ -281,7 +292,8 @@ for name, kind, settings in (
     found = [kind(**settings).fit(near, sides[:-1]), kind(**settings).fit(away, sides)]
     before, after = (abs(model.intercept_[0] / model.coef_[0, 0]) for model in found)
     print(
-        f"{name:<16} threshold {before:.4f}, and {after:.4f} with one more row far on the right side"
+        f"{name:<16} threshold {before:.4f}, and {after:.4f} with one more row far on the "
+        "right side"
     )
 
 # %%
@@ -507,7 +519,8 @@ everyone = qed.LogisticRegression(C=10.0).fit(pair, side).coef_
 some = qed.LogisticRegression(C=10.0).fit(pair[held], side[held]).coef_
 assert difference < 1e-3 < np.abs(everyone - some).max()
 print(
-    f"{len(held)} of {len(side)} rows; the machine moves by {difference:.1e}, logistic regression by {np.abs(everyone - some).max():.2f}"
+    f"{len(held)} of {len(side)} rows; the machine moves by {difference:.1e}, logistic "
+    f"regression by {np.abs(everyone - some).max():.2f}"
 )
 
 # %%
@@ -535,7 +548,10 @@ for name, model in again.items():
     changed[name] = int(np.sum(before != model.fit(metres, side).predict(metres)))
 print(changed)
 assert (
-    changed["linear discriminant"] == changed["logistic, no penalty"] == 0 < changed["neighbours"]
+    changed["linear discriminant"]
+    == changed["logistic, no penalty"]
+    == 0
+    < changed["neighbours"]
 )
 
 # %%

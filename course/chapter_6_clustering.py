@@ -17,7 +17,9 @@ import numpy as np
 import qed
 
 table = qed.data.load("penguins").to_pandas().dropna(subset=["bill_length_mm"])
-X = qed.StandardScaler().fit_transform(table[["bill_length_mm", "bill_depth_mm"]].to_numpy(float))
+X = qed.StandardScaler().fit_transform(
+    table[["bill_length_mm", "bill_depth_mm"]].to_numpy(float)
+)
 species = table["species"].to_numpy(str)  # kept in the drawer until the end
 
 # %%
@@ -55,7 +57,11 @@ for step in islice((step for step in walk if not step.prepares), 12):
         panel = panels[(0, 1, 3).index(step.number)]
         for cluster, marker in enumerate("os^"):
             panel.plot(
-                *X[model.labels_ == cluster].T, marker, color=f"C{cluster}", markersize=3, alpha=0.7
+                *X[model.labels_ == cluster].T,
+                marker,
+                color=f"C{cluster}",
+                markersize=3,
+                alpha=0.7,
             )
         panel.plot(*model.cluster_centers_.T, "kX", markersize=10, markeredgecolor="white")
         panel.set(title=f"step {step.number}", xticks=[], yticks=[])
@@ -271,7 +277,9 @@ for panel, (name, method) in zip(panels, methods.items()):
     labels = method.fit(points).labels_
     for cluster, marker in enumerate("os"):
         panel.plot(*points[labels == cluster].T, marker, color=f"C{cluster}", markersize=3)
-    panel.set(title=f"{name}: {max(qed.adjusted_rand_score(ring, labels), 0):.2f}", aspect="equal")
+    panel.set(
+        title=f"{name}: {max(qed.adjusted_rand_score(ring, labels), 0):.2f}", aspect="equal"
+    )
 plt.show()
 
 # %%
@@ -323,7 +331,9 @@ assert np.abs(quadratic.means_ - centres).max() < 1e-12
 assert np.abs(quadratic.priors_ - weights).max() < 1e-12
 for k, share in enumerate(shares.T):
     away = X - centres[k]
-    assert np.abs(quadratic.covariance_[k] - (share * away.T) @ away / share.sum()).max() < 1e-12
+    assert (
+        np.abs(quadratic.covariance_[k] - (share * away.T) @ away / share.sum()).max() < 1e-12
+    )
 print("means, covariances and shares agree")
 
 # %%
@@ -365,7 +375,7 @@ far = np.vstack([X, [[300.0, 0.0]]])
 
 
 def moved(model):
-    """Give how far the centres go, each measured to the nearest old one, when the outlier is added."""
+    """Give how far the centres go from the nearest old one, when the outlier is added."""
     before, after = model.fit(X).cluster_centers_.copy(), model.fit(far).cluster_centers_
     return float(np.linalg.norm(after[:, None] - before[None], axis=2).min(axis=1).max())
 
@@ -373,7 +383,8 @@ def moved(model):
 of_means = moved(qed.KMeans(3, init=means.cluster_centers_, n_init=1))
 of_medians = moved(qed.KMedians(3, init=means.cluster_centers_, n_init=1))
 print(
-    f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians {of_medians:.2f}"
+    f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians "
+    f"{of_medians:.2f}"
 )
 assert of_medians < 1 < of_means
 

@@ -55,7 +55,8 @@ print(f"right on rows held out: {small.score(X_test, y_test):.1%}")
 
 for name in ("misclassification", "gini", "entropy"):
     first, second = (
-        qed.information_gain(sides, name) for sides in ([[30, 10], [10, 30]], [[20, 40], [20, 0]])
+        qed.information_gain(sides, name)
+        for sides in ([[30, 10], [10, 30]], [[20, 40], [20, 0]])
     )
     print(f"{name:<18} {first:.4f} {second:.4f}")
 
@@ -116,7 +117,8 @@ print(search.how_)
 for name, tree in (("grown", grown), ("pruned", pruned)):
     scores = tree.score(X_train, y_train), tree.score(X_test, y_test)
     print(
-        f"{name}: {tree.get_n_leaves()} leaves, right on its rows {scores[0]:.1%}, on others {scores[1]:.1%}"
+        f"{name}: {tree.get_n_leaves()} leaves, right on its rows {scores[0]:.1%}, on "
+        f"others {scores[1]:.1%}"
     )
 useful = np.argsort(grown.feature_importances_)[::-1][:3]
 print("what took most of the impurity away:", [cells.features[i] for i in useful])
@@ -131,7 +133,8 @@ heights = np.sin(2 * np.pi * wave[:, 0])
 for leaves in (4, 16, 64):
     stairs = qed.DecisionTreeRegressor(max_leaf_nodes=leaves).fit(wave, heights)
     print(
-        f"{leaves:>2} leaves miss a sine by at most {np.abs(stairs.predict(wave) - heights).max():.3f}"
+        f"{leaves:>2} leaves miss a sine by at most "
+        f"{np.abs(stairs.predict(wave) - heights).max():.3f}"
     )
 
 # %%
@@ -165,7 +168,8 @@ print(qed.certify(small, X_train, y_train))
 
 forest = qed.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X_train, y_train)
 print(
-    f"rows that a tree did not see say {forest.oob_score_:.1%}; rows held out say {forest.score(X_test, y_test):.1%}"
+    f"rows that a tree did not see say {forest.oob_score_:.1%}; rows held out say "
+    f"{forest.score(X_test, y_test):.1%}"
 )
 
 # %%
@@ -176,7 +180,9 @@ print(
 counts = (1, 2, 5, 10, 30)
 agree, vote, single = [], [], []
 for count in counts:
-    one = qed.RandomForestClassifier(30, max_features=count, random_state=0).fit(X_train, y_train)
+    one = qed.RandomForestClassifier(30, max_features=count, random_state=0).fit(
+        X_train, y_train
+    )
     right = np.array([tree.predict(X_test) for tree in one.estimators_]) == y_test
     single.append(1 - right.mean())
     agree.append(np.mean([np.mean(right[i] == right[j]) for i in range(10) for j in range(i)]))
@@ -307,7 +313,8 @@ def row_weights(model, labels):
 weight = row_weights(stumps, y_train)
 print(f"mean exponential loss {weight.mean():.6f}, product of all Z {bound[-1]:.6f}")
 print(
-    f"the ten heaviest of {len(y_train)} rows carry {np.sort(weight)[-10:].sum() / weight.sum():.0%} of the weight"
+    f"the ten heaviest of {len(y_train)} rows carry "
+    f"{np.sort(weight)[-10:].sum() / weight.sum():.0%} of the weight"
 )
 
 # %%
@@ -378,10 +385,13 @@ misled = qed.AdaBoostClassifier(
 weight = row_weights(misled, noisy)
 gathered = weight[flipped].sum() / weight.sum()
 trees = qed.RandomForestClassifier(60, random_state=0).fit(X_train, noisy)
-print(f"flipped rows: {len(flipped) / len(noisy):.0%} of all, with {gathered:.0%} of the weight")
+print(
+    f"flipped rows: {len(flipped) / len(noisy):.0%} of all, with {gathered:.0%} of the weight"
+)
 for name, before, after in (("AdaBoost", stumps, misled), ("forest", forest, trees)):
     print(
-        f"{name:<10}{before.score(X_test, y_test):.1%} with true labels, {after.score(X_test, y_test):.1%} with a tenth flipped"
+        f"{name:<10}{before.score(X_test, y_test):.1%} with true labels, "
+        f"{after.score(X_test, y_test):.1%} with a tenth flipped"
     )
 assert gathered > 0.3
 

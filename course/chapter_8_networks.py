@@ -57,7 +57,9 @@ for place, (name, make) in zip(
 ):
     place.plot(x, wave(x), color="0.75", linewidth=4, label="the function")
     place.plot(x, make(wave, 8).forward(x[:, None]).ravel(), label="8 pieces")
-    errors = [constructions.largest_error(make(wave, k), wave, points=10_001) for k in (8, 16, 32)]
+    errors = [
+        constructions.largest_error(make(wave, k), wave, points=10_001) for k in (8, 16, 32)
+    ]
     place.set(
         xlabel="x",
         title=f"{name}: errors {errors[0]:.3f}, {errors[1]:.3f}, {errors[2]:.3f} for 8, 16, 32",
@@ -133,7 +135,8 @@ layers = [
 network = qed.Network(layers, (1, 8, 8), random_state=0)
 for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8))):
     print(
-        f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}"
+        f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a "
+        f"unit sees {field.size}"
     )
 
 # %%
@@ -220,7 +223,8 @@ print(
 
 for plan in (zoo.lenet(), zoo.alexnet(), zoo.vgg(16), zoo.googlenet(), zoo.resnet(152)):
     print(
-        f"{plan.name:<11}{plan.year}  {plan.n_parameters:>12,d} weights {plan.n_products:>16,d} products for a picture"
+        f"{plan.name:<11}{plan.year}  {plan.n_parameters:>12,d} weights "
+        f"{plan.n_products:>16,d} products for a picture"
     )
 
 # %%
@@ -326,7 +330,8 @@ def first_slope(depth, around):
 for around in (False, True):
     found = [first_slope(depth, around) for depth in (2, 10)]
     print(
-        f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 layers, {found[1]:.2e} with 10"
+        f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 "
+        f"layers, {found[1]:.2e} with 10"
     )
 assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(
     10, True

@@ -80,11 +80,17 @@ walk = list(islice(qed.steps(learner, lake), 20))
 worth = [lake.start @ step.q.max(axis=1) for step in walk]
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 axes.plot(
-    2000 * np.arange(1, len(worth) + 1), worth, ".-", label="what it believes the start is worth"
+    2000 * np.arange(1, len(worth) + 1),
+    worth,
+    ".-",
+    label="what it believes the start is worth",
 )
 axes.axhline(plan.return_, color="grey", linestyle="--", label="what it is worth")
 axes.set(
-    xlabel="episodes", ylabel="value of the start", ylim=(0, 0.8), title="Learning to walk on ice"
+    xlabel="episodes",
+    ylabel="value of the start",
+    ylim=(0, 0.8),
+    title="Learning to walk on ice",
 )
 axes.legend()
 plt.show()
@@ -198,7 +204,8 @@ rash = qed.QLearning(0.99, learning_rate=1.0, exploration=0.3, episodes=2000, ra
 jumps = [lake.start @ step.q.max(axis=1) for step in islice(qed.steps(rash, lake), 20)]
 assert np.std(jumps[10:]) > 5 * np.std(worth[10:])
 print(
-    f"standard deviation of the last ten: {np.std(jumps[10:]):.3f}, and {np.std(worth[10:]):.3f} above"
+    f"standard deviation of the last ten: {np.std(jumps[10:]):.3f}, and "
+    f"{np.std(worth[10:]):.3f} above"
 )
 
 # %%

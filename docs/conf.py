@@ -33,6 +33,8 @@ exclude_patterns += [
 ]
 suppress_warnings = ["config.cache"]
 default_role = "autolink"
+# Two dashes are an option of a command, not a long dash.
+smartquotes_action = "qe"
 nitpicky = False
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]

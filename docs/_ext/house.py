@@ -8,10 +8,10 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "qed"
-WIDTH, HEIGHT, GAP, RISE = 176, 74, 22, 58
+WIDTH, HEIGHT, GAP, RISE = 190, 88, 20, 56
 STYLE = """
 .room { fill: #f3f6fb; stroke: #4477aa; stroke-width: 1.2 }
-.name { font: 600 15px sans-serif; fill: #1b2a41 } .size, .parts { font: 11px sans-serif; fill: #54606f }
+.name { font: 600 20px sans-serif; fill: #1b2a41 } .size, .parts { font: 15px sans-serif; fill: #54606f }
 .arrow { stroke: #8a97a8; stroke-width: 1.3; fill: none; marker-end: url(#head) }
 """
 
@@ -108,13 +108,13 @@ def _box(room: str, paths: list[Path], x: float, y: float) -> str:
     count = sum(path.name != "__init__.py" for path in paths)
     length = sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
     parts = sorted({path.relative_to(SOURCE).parts[1] for path in paths if len(path.relative_to(SOURCE).parts) > 2})
-    shown = ", ".join(parts) if len(", ".join(parts)) <= 30 else ", ".join(parts)[:28].rsplit(",", 1)[0] + " …"
+    shown = ", ".join(parts) if len(", ".join(parts)) <= 25 else ", ".join(parts)[:24].rsplit(",", 1)[0] + " …"
     middle = f'x="{x + WIDTH / 2:.0f}" text-anchor="middle"'
     return (
         f'<rect class="room" x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>'
-        f'<text class="name" {middle} y="{y + 24:.0f}">{escape(room)}</text>'
-        f'<text class="size" {middle} y="{y + 43:.0f}">{count} files, {length:,} lines</text>'
-        f'<text class="parts" {middle} y="{y + 60:.0f}">{escape(shown)}</text>'
+        f'<text class="name" {middle} y="{y + 29:.0f}">{escape(room)}</text>'
+        f'<text class="size" {middle} y="{y + 52:.0f}">{count} files, {length:,} lines</text>'
+        f'<text class="parts" {middle} y="{y + 74:.0f}">{escape(shown)}</text>'
     )
 
 

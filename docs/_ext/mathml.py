@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, tostring
 from docutils import nodes
 from latex2mathml.converter import convert_to_element
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,9 @@ WITH_LIMITS = {
     "inf": "inf",
     "lim": "lim",
 }
-JOINER = "&#8288;"
+# What may stand beside a formula without a space: a short word, or signs alone.
+BESIDE_LEFT = re.compile(r"(?<!\S)\S{1,12}$|[^\w\s]+$")
+BESIDE_RIGHT = re.compile(r"\S{1,12}(?!\S)|[^\w\s]+")
 ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 UNDER = {"msub": "munder", "msubsup": "munderover"}
 LETTERS = {
@@ -146,19 +149,35 @@ def _parts(text: str) -> list[str]:
 
 
 def _inline(translator: Any, node: nodes.math) -> None:
-    drawn = _drawn(node, node.astext(), "inline")
-    before, after = (str(near) if isinstance(near, nodes.Text) else " " for near in _neighbours(node))
-    # A line may end on either side of a formula, but not between it and the comma that follows.
-    joined = [JOINER if near and not near.isspace() else "" for near in (before[-1:], after[:1])]
-    translator.body.append(f"{joined[0]}{drawn}{joined[1]}")
+    translator.body.append(_drawn(node, node.astext(), "inline"))
     raise nodes.SkipNode
 
 
-def _neighbours(node: nodes.Node) -> tuple[nodes.Node | None, nodes.Node | None]:
-    """Give what stands just before and just after, in the same paragraph."""
-    all_here = node.parent.children
-    place = all_here.index(node)
-    return all_here[place - 1] if place else None, all_here[place + 1] if place + 1 < len(all_here) else None
+class Together(SphinxPostTransform):
+    """Keep a formula and what stands right beside it on one line: a comma, a bracket, the rest of a word.
+
+    Browsers end lines on either side of a formula, and do not heed the sign that joins words.
+    """
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for node in list(self.document.findall(nodes.math)):
+            home = node.parent
+            place = home.index(node)
+            before = home[place - 1] if place else None
+            after = home[place + 1] if place + 1 < len(home) else None
+            kept = nodes.inline(classes=["together"])
+            if isinstance(before, nodes.Text) and (tail := BESIDE_LEFT.search(before)):
+                kept += nodes.Text(tail[0])
+                home.replace(before, nodes.Text(before[: tail.start()]))
+            kept += node.deepcopy()
+            if isinstance(after, nodes.Text) and (head := BESIDE_RIGHT.match(after)):
+                kept += nodes.Text(head[0])
+                home.replace(after, nodes.Text(after[head.end() :]))
+            if len(kept) > 1:
+                home.replace(node, kept)
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
@@ -171,5 +190,6 @@ def _block(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_post_transform(Together)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,9 @@ def strain(column, amount):
     """Give the largest ratio of a claim's value to its bound after moving one coefficient."""
     moved = copy.deepcopy(model)
     moved.coef_[column] *= 1 + amount
-    return max(claim.value / claim.bound for claim in qed.certify(moved, X, y) if claim.bound > 0)
+    return max(
+        claim.value / claim.bound for claim in qed.certify(moved, X, y) if claim.bound > 0
+    )
 
 
 amounts = np.logspace(-14, 0, 29)

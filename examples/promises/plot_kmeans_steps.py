@@ -31,7 +31,9 @@ with qed.watch() as seen:
     model = qed.KMeans(3, init=start, tol=0.0).fit(X)
 axes[3].plot(seen.trace.objectives, marker=".")
 axes[3].set(
-    xlabel="iteration", title="the objective never rises", xticks=range(len(seen.trace.objectives))
+    xlabel="iteration",
+    title="the objective never rises",
+    xticks=range(len(seen.trace.objectives)),
 )
 plt.show()
 

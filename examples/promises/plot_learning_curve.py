@@ -37,6 +37,7 @@ for ax, (name, table) in zip(axes, tables.items()):
     curve.plot(ax)
     ax.set(title=name, ylim=(0, 1), ylabel="R²" if ax is axes[0] else "")
     print(
-        f"{name}: {curve.how}; {curve.test_mean[-1]:.2f} held out, {curve.train_mean[-1]:.2f} training"
+        f"{name}: {curve.how}; {curve.test_mean[-1]:.2f} held out, "
+        f"{curve.train_mean[-1]:.2f} training"
     )
 plt.show()

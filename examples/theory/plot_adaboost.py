@@ -63,5 +63,6 @@ again = qed.AdaBoostClassifier(
     qed.DecisionTreeClassifier(max_depth=3), n_estimators=100, random_state=0
 ).fit(X, noisy)
 print(
-    f"errors on other rows: {wrong_held_out[-1]:.3f}, with a tenth of the labels flipped {1 - again.score(held_out, truth):.3f}"
+    f"errors on other rows: {wrong_held_out[-1]:.3f}, with a tenth of the labels flipped "
+    f"{1 - again.score(held_out, truth):.3f}"
 )

@@ -33,7 +33,8 @@ for panel, (name, kernel) in zip(panels, kernels.items()):
     model = qed.KernelRidge(path.best, kernel=kernel).fit(X, y)
     right = np.mean(np.sign(model.predict(X_new)) == y_new)
     print(
-        f"{name:<21} alpha {path.best:<8.2g} {right:.0%} right; proven: {bool(model.certificate_)}"
+        f"{name:<21} alpha {path.best:<8.2g} {right:.0%} right; proven: "
+        f"{bool(model.certificate_)}"
     )
     height = model.predict(grid).reshape(120, 120)
     panel.imshow(
@@ -46,7 +47,9 @@ for panel, (name, kernel) in zip(panels, kernels.items()):
     )
     panel.plot(*X[color == 0].T, ".", color="C0", markersize=3)
     panel.plot(*X[color == 1].T, ".", color="C5", markersize=3)
-    panel.set(title=f"{name}\n{right:.0%} right", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="x₁")
+    panel.set(
+        title=f"{name}\n{right:.0%} right", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="x₁"
+    )
     panel.grid(visible=False)
 panels[0].set_ylabel("x₂")
 plt.show()

@@ -29,7 +29,8 @@ print(
 for one in (Linear(), kernel):
     model = qed.KernelRidge(alpha=1e-3, kernel=one).fit(X, y)
     print(
-        f"{one!r:<22} {np.mean(np.sign(model.predict(X)) == y):.0%} of the points on the right side; {model.reason_}"
+        f"{one!r:<22} {np.mean(np.sign(model.predict(X)) == y):.0%} of the points on the "
+        f"right side; {model.reason_}"
     )
 
 # %%
@@ -38,7 +39,9 @@ for one in (Linear(), kernel):
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained")
 x1, x2 = np.meshgrid(np.linspace(-2.1, 2.1, 100), np.linspace(-2.1, 2.1, 100))
 height = model.predict(np.column_stack([x1.ravel(), x2.ravel()])).reshape(x1.shape)
-boundary = left.contour(x1, x2, height, levels=[0], colors="black", linewidths=1.2).allsegs[0][0]
+boundary = left.contour(x1, x2, height, levels=[0], colors="black", linewidths=1.2).allsegs[0][
+    0
+]
 for group, color, name in [(0, "C0", "disc"), (1, "C1", "ring")]:
     left.plot(*X[label == group].T, ".", color=color)
     right.plot(*X[label == group].T ** 2, ".", color=color, label=name)

@@ -35,7 +35,9 @@ figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.loglog(condition, least, label="least squares")
 ax.loglog(condition, ridge, label="ridge, alpha = 1")
 ax.set(
-    xlabel="condition number", ylabel="length of the coefficients", title="The truth has length 1"
+    xlabel="condition number",
+    ylabel="length of the coefficients",
+    title="The truth has length 1",
 )
 ax.legend()
 plt.show()

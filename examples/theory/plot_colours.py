@@ -50,7 +50,8 @@ plt.show()
 # The error never rises along the path, as its certificate says, and that of each palette: no pixel is nearer to another of its colours.
 for model in path.models:
     print(
-        f"{model.n_clusters:>3} colours: squared error {model.inertia_ / pixels.size:.6f}, proven {bool(model.certificate_)}"
+        f"{model.n_clusters:>3} colours: squared error {model.inertia_ / pixels.size:.6f}, "
+        f"proven {bool(model.certificate_)}"
     )
 print(path.certificate)
 

@@ -33,11 +33,14 @@ methods = {
     "Nesterov": Nesterov(),
     "Newton": Newton(step=1.0),
 }
-runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
+runs = {
+    name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()
+}
 for name, steps in runs.items():
     there = next(step.number for step in steps if step.objective <= 1e-6 * steps[0].objective)
     print(
-        f"{name:<17} {there:>3} {'step' if there == 1 else 'steps'} to a millionth of the first value"
+        f"{name:<17} {there:>3} {'step' if there == 1 else 'steps'} to a millionth of the "
+        "first value"
     )
 
 # %%
@@ -60,7 +63,9 @@ plt.show()
 # does so says why.
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
-for panel, (step, verdict) in zip(panels, [(0.01, "slow"), (0.06, "good"), (0.082, "too long")]):
+for panel, (step, verdict) in zip(
+    panels, [(0.01, "slow"), (0.06, "good"), (0.082, "too long")]
+):
     path = np.array(
         [step.point for step in islice(GradientDescent(step).steps(ravine, [-10.0, 1.0]), 31)]
     )

@@ -41,7 +41,9 @@ for axes, (name, (first, second, priors)) in zip(panels.ravel(), cases.items()):
         ]
     )
     y = np.repeat(["first", "second"], 150)
-    kind = qed.LinearDiscriminantAnalysis if first is second else qed.QuadraticDiscriminantAnalysis
+    kind = (
+        qed.LinearDiscriminantAnalysis if first is second else qed.QuadraticDiscriminantAnalysis
+    )
     model = kind(priors=priors).fit(X, y)
     chance = model.predict_proba(plane)[:, 0].reshape(x1.shape)
     axes.contourf(x1, x2, chance, levels=np.linspace(0, 1, 11), cmap="RdBu", alpha=0.3)

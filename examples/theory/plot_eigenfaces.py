@@ -19,9 +19,11 @@ height, width = np.mgrid[1 : -1 : SIDE * 1j, -1 : 1 : SIDE * 1j]
 
 
 def face(numbers):
-    """Draw a face from seven numbers: width, distance and height of eyes, smile, width of mouth, light, and brows."""
+    """Draw a face from seven numbers: width, eyes (two), smile, mouth, light, and brows."""
     wide, apart, high, smile, mouth, light, brow = numbers
-    head = 1 / (1 + np.exp(12 * ((width / (0.7 + 0.06 * wide)) ** 2 + (height / 0.95) ** 2 - 1)))
+    head = 1 / (
+        1 + np.exp(12 * ((width / (0.7 + 0.06 * wide)) ** 2 + (height / 0.95) ** 2 - 1))
+    )
     image = head * (0.8 + 0.12 * light * width)
     for side in (-1, 1):
         x, y = side * (0.28 + 0.03 * apart), 0.25 + 0.04 * high
@@ -29,7 +31,9 @@ def face(numbers):
         lift = 0.17 + 0.03 * brow
         image -= 0.35 * np.exp(-((width - x) ** 2 / 0.02 + (height - y - lift) ** 2 / 0.001))
     curve = -0.45 + (0.25 + 0.25 * smile) * (width**2 - 0.04)
-    image -= 0.5 * np.exp(-((height - curve) ** 2) / 0.0015 - (width / (0.28 + 0.03 * mouth)) ** 8)
+    image -= 0.5 * np.exp(
+        -((height - curve) ** 2) / 0.0015 - (width / (0.28 + 0.03 * mouth)) ** 8
+    )
     image -= 0.15 * np.exp(-(width**2) / 0.002 - (height + 0.05) ** 2 / 0.03)
     return image.ravel()
 
@@ -38,13 +42,15 @@ random = np.random.default_rng(0)
 faces = np.array(
     [face(random.standard_normal(7)) for _ in range(300)]
 ) + 0.02 * random.standard_normal((300, SIDE**2))
-new = np.array([face(random.standard_normal(7)) for _ in range(4)]) + 0.02 * random.standard_normal(
-    (4, SIDE**2)
-)
+new = np.array(
+    [face(random.standard_normal(7)) for _ in range(4)]
+) + 0.02 * random.standard_normal((4, SIDE**2))
 
 model = qed.PCA(12).fit(faces)
 print(model.certificate_)
-print("twelve components have", f"{model.explained_variance_ratio_.sum():.1%}", "of the variance")
+print(
+    "twelve components have", f"{model.explained_variance_ratio_.sum():.1%}", "of the variance"
+)
 
 figure, axes = plt.subplots(2, 5, figsize=(10, 4.4), layout="constrained")
 for ax, image in zip(axes[0], faces):

@@ -31,7 +31,12 @@ steps = list(walk)
 for step in (steps[0], steps[5], steps[-1]):
     ax = plots.ellipses(walk.model_at(step), X, next(shown))
     ax.set(
-        title=f"step {step.number}", xlabel="x₁", ylabel="x₂", xticks=[], yticks=[], aspect="equal"
+        title=f"step {step.number}",
+        xlabel="x₁",
+        ylabel="x₂",
+        xticks=[],
+        yticks=[],
+        aspect="equal",
     )
 
 model.fit(X)

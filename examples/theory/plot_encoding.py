@@ -21,7 +21,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constraine
 shown = numbers[:40]
 spread = np.ptp(shown, axis=0)
 left.imshow(
-    ((shown - shown.min(axis=0)) / np.where(spread > 0, spread, 1)).T, cmap="cividis", aspect="auto"
+    ((shown - shown.min(axis=0)) / np.where(spread > 0, spread, 1)).T,
+    cmap="cividis",
+    aspect="auto",
 )
 left.set(
     yticks=range(len(names)),

@@ -25,7 +25,9 @@ plane.plot(*pair.sample(600, random_state=0).T, ".", color="grey", alpha=0.4, ma
 for mass in (0.5, 0.9, 0.99):
     plane.plot(*pair.contour(mass=mass).points().T, color="C0", linewidth=1.5)
 for axis in pair.contour(distance=1.0).axes:
-    plane.annotate("", axis, (0, 0), arrowprops={"arrowstyle": "->", "color": "C1", "linewidth": 2})
+    plane.annotate(
+        "", axis, (0, 0), arrowprops={"arrowstyle": "->", "color": "C1", "linewidth": 2}
+    )
 plane.axhline(2.0, color="C2", linestyle="--", linewidth=1)
 plane.set(xlabel="x", ylabel="y", aspect="equal")
 x = np.linspace(-5, 5, 300)

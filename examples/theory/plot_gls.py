@@ -34,9 +34,14 @@ variance = {
     "generalised": np.linalg.inv(design.T @ np.linalg.solve(covariance, design))[0, 0],
 }
 for name, found in slopes.items():
-    print(f"{name:>12}: variance of the slope {found.var():5.2f}, in theory {variance[name]:.2f}")
+    print(
+        f"{name:>12}: variance of the slope {found.var():5.2f}, in theory {variance[name]:.2f}"
+    )
 error = generalised.inference_.standard_errors[1]
-print(f"standard error that the generalised model reports: {error:.2f}, the root of {error**2:.2f}")
+print(
+    f"standard error that the generalised model reports: {error:.2f}, the root of "
+    f"{error**2:.2f}"
+)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.plot(x, noise[4], ".-", color="grey", alpha=0.6, linewidth=0.8)

@@ -34,7 +34,9 @@ for number, (ax, pattern) in enumerate(zip(axes[0], seeing.first_filters(network
     ax.imshow(pattern, cmap="RdBu_r", vmin=-0.8, vmax=0.8)
     ax.set_title(f"filter {number}", fontsize=9)
 unit, row = seeing.Unit("4", (3, 1, 1)), images[:1]
-excited = seeing.maximise_activation(network, unit, length=1.0, start=row[0] / np.linalg.norm(row))
+excited = seeing.maximise_activation(
+    network, unit, length=1.0, start=row[0] / np.linalg.norm(row)
+)
 answers = [
     ("a digit", row[0, 0]),
     ("saliency", seeing.saliency(network, row, unit)[0, 0]),
@@ -66,5 +68,6 @@ for name, share in seeing.sparsity(network, images[:200]).items():
 for plan in (zoo.lenet(), zoo.alexnet(), zoo.vgg(16), zoo.googlenet(), zoo.resnet(152)):
     sees = min(max(field.size[0] for field in plan.receptive_fields), plan.input_shape[1])
     print(
-        f"{plan.name:10s} {plan.year}  {plan.n_parameters:11,d} weights, {plan.n_products:14,d} products, sees {sees} pixels"
+        f"{plan.name:10s} {plan.year}  {plan.n_parameters:11,d} weights, "
+        f"{plan.n_products:14,d} products, sees {sees} pixels"
     )

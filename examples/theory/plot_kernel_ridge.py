@@ -28,7 +28,8 @@ paths = {
 }
 for name, path in paths.items():
     print(
-        f"{name:<18} leave-one-out error {path.leave_one_out_error.min():.3f} at alpha = {path.best:.2g}"
+        f"{name:<18} leave-one-out error {path.leave_one_out_error.min():.3f} at alpha = "
+        f"{path.best:.2g}"
     )
 
 # %%
@@ -38,7 +39,12 @@ figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sha
 for number, (panel, (name, gamma)) in enumerate(zip(panels, kernels.items())):
     model = qed.KernelRidge(0.1, kernel="rbf", gamma=gamma).fit(X, y)
     panel.plot(
-        x[:, 0], np.sin(0.4 * np.pi * x[:, 0]), "--", color="black", linewidth=1, label="the truth"
+        x[:, 0],
+        np.sin(0.4 * np.pi * x[:, 0]),
+        "--",
+        color="black",
+        linewidth=1,
+        label="the truth",
     )
     panel.plot(X[:, 0], y, ".", color="grey", alpha=0.7)
     panel.plot(x[:, 0], model.predict(x), color=f"C{number}", label="alpha = 0.1")

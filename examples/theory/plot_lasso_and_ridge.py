@@ -50,7 +50,8 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sha
 for panel, (name, path) in zip(panels, paths.items()):
     search = qed.Search(models[name], {"alpha": path.alphas}, cv=10).fit(X, y)
     print(
-        f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = {search.best_params_['alpha']:.3g}"
+        f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = "
+        f"{search.best_params_['alpha']:.3g}"
     )
     panel.set_prop_cycle(color=plt.get_cmap("tab10").colors)
     lines = panel.semilogx(path.alphas, path.coef, linewidth=1.4)

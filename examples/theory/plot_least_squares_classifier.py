@@ -33,7 +33,10 @@ near = np.vstack([c + 0.4 * random.standard_normal((20, 2)) for c in ([-2.0, 2.0
 far = [14.0, -14.0] + 0.4 * random.standard_normal((20, 2))
 side, X = np.repeat([1, -1], 20), np.vstack([near, far])
 y = np.append(side, np.full(20, -1))
-before, after = qed.RidgeClassifier(alpha=0).fit(near, side), qed.RidgeClassifier(alpha=0).fit(X, y)
+before, after = (
+    qed.RidgeClassifier(alpha=0).fit(near, side),
+    qed.RidgeClassifier(alpha=0).fit(X, y),
+)
 margin = qed.LinearSVC().fit(X, y)
 for name, model in {
     "two clouds": before,
@@ -74,12 +77,16 @@ grid = np.linspace(-6, 6, 200)[:, None]
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", sharey=True)
 for axes, (name, model) in zip(panels, models.items()):
     table = (
-        (lambda rows: squares.transform(rows)) if name == "with squares" else (lambda rows: rows)
+        (lambda rows: squares.transform(rows))
+        if name == "with squares"
+        else (lambda rows: rows)
     )
     axes.plot(grid, model.decision_function(table(grid)), label=model.classes_)
     for k, label in enumerate(model.classes_):
         axes.plot(X[y == label], np.full(50, -1.9 + 0.1 * k), ".", color=f"C{k}", markersize=3)
-    axes.set(xlabel="x", ylim=(-2.1, 1.9), title=f"{name}: {model.score(table(X), y):.0%} right")
+    axes.set(
+        xlabel="x", ylim=(-2.1, 1.9), title=f"{name}: {model.score(table(X), y):.0%} right"
+    )
 panels[0].set_ylabel("score")
 panels[0].legend()
 plt.show()

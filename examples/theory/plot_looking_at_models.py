@@ -28,7 +28,9 @@ figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 qed.plots.predicted_against_true(progression, model.predict(scaled), panels[0])
 qed.plots.coefficients(names, model.coef_, panels[1])
 frame = pd.DataFrame(body, columns=names)
-forest = qed.RandomForestRegressor(40, min_samples_leaf=5, random_state=0).fit(frame, progression)
+forest = qed.RandomForestRegressor(40, min_samples_leaf=5, random_state=0).fit(
+    frame, progression
+)
 qed.plots.dependence(qed.partial_dependence(forest, frame, "bmi"), panels[2])
 plt.show()
 

@@ -28,11 +28,17 @@ plane = np.column_stack([x1.ravel(), x2.ravel()])
 
 
 def draw(axes, model, title):
-    """Draw the classes, the boundary with its margin, and rings around the rows that hold it."""
+    """Draw classes, the boundary with its margin, and rings around the rows that hold it."""
     score = model.decision_function(plane).reshape(x1.shape)
     axes.contourf(x1, x2, score > 0, levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.12)
     axes.contour(
-        x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1
+        x1,
+        x2,
+        score,
+        levels=[-1, 0, 1],
+        colors="black",
+        linestyles=["--", "-", "--"],
+        linewidths=1,
     )
     for label, color in [(-1, "C0"), (1, "C1")]:
         axes.plot(*X[y == label].T, ".", color=color)
@@ -64,7 +70,8 @@ print(model.certificate_)
 # Rows without a multiplier do not matter: without them the boundary is the same.
 few = qed.SVC(kernel="linear", C=100.0).fit(X[model.support_], y[model.support_])
 print(
-    f"{len(model.support_)} of {len(y)} rows; coefficients differ by {np.abs(few.coef_ - model.coef_).max():.1e}"
+    f"{len(model.support_)} of {len(y)} rows; coefficients differ by "
+    f"{np.abs(few.coef_ - model.coef_).max():.1e}"
 )
 
 # %%

@@ -22,11 +22,13 @@ slope, intercept = np.meshgrid(np.linspace(-0.6, 1.4, 200), np.linspace(-1.5, 2.
 points = np.stack([slope.ravel(), intercept.ravel()], axis=1)
 misfit = np.sum((points @ X.T - y) ** 2, axis=1).reshape(slope.shape)
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained", sharex=True, sharey=True)
+figure, axes = plt.subplots(
+    1, 3, figsize=(12, 4.4), layout="constrained", sharex=True, sharey=True
+)
 for ax, (name, center) in zip(axes, priors.items()):
-    model = qed.GaussianMAP(prior_mean=center, prior_covariance=1 / ratio, noise_variance=1.0).fit(
-        X, y
-    )
+    model = qed.GaussianMAP(
+        prior_mean=center, prior_covariance=1 / ratio, noise_variance=1.0
+    ).fit(X, y)
     penalty = ratio * np.sum((points - center) ** 2, axis=1).reshape(slope.shape)
     ax.contour(slope, intercept, misfit, levels=[0.5, 2, 8, 20], colors="lightgrey")
     ax.contour(

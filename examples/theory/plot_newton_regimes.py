@@ -51,7 +51,12 @@ for panel, (start, verdict) in zip(
         panel.plot(x, parabola, color=f"C{k}", linewidth=1, linestyle="--")
         lowest = value(w) + w / value(w) * (after - w) / 2
         panel.plot(
-            [after, after], [lowest, value(after)], "x:", color=f"C{k}", markevery=[0], linewidth=1
+            [after, after],
+            [lowest, value(after)],
+            "x:",
+            color=f"C{k}",
+            markevery=[0],
+            linewidth=1,
         )
     for k, w in enumerate(points):
         panel.plot(w, value(w), "o", color=f"C{k}", label=f"w{'⁰¹²'[k]} = {w:.3g}", zorder=5)
@@ -68,7 +73,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constraine
 for start in (0.5, 0.9, 1.0, 1.1, 2.0):
     sizes = [abs(step.point[0]) for step in islice(pure.steps(hyperbola, [start]), 5)]
     left.semilogy(sizes, ".-", label=f"from {start:g}")
-left.set(title="The whole step", xlabel="steps", ylabel="|w|", ylim=(1e-12, 1e9), xticks=range(5))
+left.set(
+    title="The whole step", xlabel="steps", ylabel="|w|", ylim=(1e-12, 1e9), xticks=range(5)
+)
 remedies = {
     "half of it": Newton(0.5, 0.0),
     "a tenth of it": Newton(0.1, 0.0),

@@ -13,14 +13,21 @@ import qed
 
 X, y = qed.data.load("breast_cancer").Xy()
 wrong = str(np.unique(y)[1])
-X_train, X_test, y_train, y_test = qed.train_test_split(X[:, :4], y, test_size=0.5, random_state=0)
+X_train, X_test, y_train, y_test = qed.train_test_split(
+    X[:, :4], y, test_size=0.5, random_state=0
+)
 scaler = qed.StandardScaler().fit(X_train)
 model = qed.LogisticRegression().fit(scaler.transform(X_train), y_train)
 chance = model.predict_proba(scaler.transform(X_test))[:, 1]
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
 for label, pattern in zip(np.unique(y), ("", "//")):
     left.hist(
-        chance[y_test == label], bins=20, range=(0, 1), alpha=0.6, hatch=pattern, label=str(label)
+        chance[y_test == label],
+        bins=20,
+        range=(0, 1),
+        alpha=0.6,
+        hatch=pattern,
+        label=str(label),
     )
 left.set(xlabel=f"probability of {wrong!r}", ylabel="rows", title="What it says of new rows")
 left.legend()

@@ -54,7 +54,9 @@ found = []
 for level in levels:
     table = X + np.outer(level * noise, axis)
     score = qed.PCA(1).fit(table).transform(table)[:, 0]
-    found.append([qed.CCA().fit(X, score).correlations_[0], *qed.CCA().fit(X, table).correlations_])
+    found.append(
+        [qed.CCA().fit(X, score).correlations_[0], *qed.CCA().fit(X, table).correlations_]
+    )
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 for values, name, style in zip(
     np.transpose(found),

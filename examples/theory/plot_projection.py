@@ -50,7 +50,9 @@ up, along = (
     0.1 * (y - foot) / np.linalg.norm(y - foot),
     0.1 * (other - foot) / np.linalg.norm(other - foot),
 )
-space.plot(*np.transpose([foot + up, foot + up + along, foot + along]), color="black", linewidth=1)
+space.plot(
+    *np.transpose([foot + up, foot + up + along, foot + along]), color="black", linewidth=1
+)
 space.set(
     xlim=(0.1, 1.3),
     ylim=(0.1, 1.3),

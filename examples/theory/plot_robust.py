@@ -25,7 +25,11 @@ models = {
 # %%
 # The losses, and their slopes: the force with which a residual pulls.
 r = np.linspace(-4, 4, 401)
-losses = {"squared": SquaredLoss(), "Huber, delta = 1": HuberLoss(1.0), "absolute": AbsoluteLoss()}
+losses = {
+    "squared": SquaredLoss(),
+    "Huber, delta = 1": HuberLoss(1.0),
+    "absolute": AbsoluteLoss(),
+}
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.2), layout="constrained")
 for (name, loss), line in zip(losses.items(), ("-", "-", "--")):
     left.plot(r, [loss.value(np.array([value]), np.zeros(1)) for value in r], line, label=name)
@@ -40,7 +44,10 @@ plt.show()
 # edges of the crowd. Right: five points whose x went wrong. None of the three is a remedy for that.
 wrong, far = y.copy(), np.append(x, [38, 39, 40, 41, 42])
 wrong[-5:] += [7, 8, 9, 8, 7]
-tables = {"Wrong targets": (x, wrong), "Wrong x": (far, np.append(y, [1.2, 0.8, 1.1, 0.9, 1.0]))}
+tables = {
+    "Wrong targets": (x, wrong),
+    "Wrong x": (far, np.append(y, [1.2, 0.8, 1.1, 0.9, 1.0])),
+}
 figure, panels = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 for panel, (title, (across, target)) in zip(panels, tables.items()):
     ends = np.array([[across.min()], [across.max()]])
@@ -51,7 +58,8 @@ for panel, (title, (across, target)) in zip(panels, tables.items()):
     for name, model in models.items():
         model.fit(across[:, None], target)
         print(
-            f"{title:<14} {name:<20} slope {model.coef_[0]:6.3f}, proven: {bool(model.certificate_)}"
+            f"{title:<14} {name:<20} slope {model.coef_[0]:6.3f}, proven: "
+            f"{bool(model.certificate_)}"
         )
         panel.plot(ends[:, 0], model.predict(ends), label=name)
     panel.set(title=title, xlabel="x", ylabel="y")

@@ -102,7 +102,8 @@ axes.set(
 axes.legend(loc="lower right")
 plt.show()
 print(
-    f"calling spam what has a chance of at least {line:.2f} costs {cost:g}; Bayes' rule says {10 / 11:.2f}"
+    f"calling spam what has a chance of at least {line:.2f} costs {cost:g}; Bayes' rule "
+    f"says {10 / 11:.2f}"
 )
 decided = model.decide(
     vectorizer.transform(messages[400:]), {("spam", "ham"): 10.0, ("ham", "spam"): 1.0}

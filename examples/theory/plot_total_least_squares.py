@@ -23,12 +23,14 @@ X = x[:, None]
 vertical = qed.LinearRegression(fit_intercept=False).fit(X, y)
 total = qed.TotalLeastSquares(fit_intercept=False).fit(X, y)
 print(
-    f"slopes: true 1, least squares {vertical.coef_[0]:.3f}, total least squares {total.coef_[0]:.3f}"
+    f"slopes: true 1, least squares {vertical.coef_[0]:.3f}, total least squares "
+    f"{total.coef_[0]:.3f}"
 )
 for name, model in {"least squares": vertical, "total": total}.items():
     off = y - model.predict(X)
     print(
-        f"{name:<14} vertical {(off**2).sum():.3f}, across {(off**2).sum() / (1 + model.coef_[0] ** 2):.3f}"
+        f"{name:<14} vertical {(off**2).sum():.3f}, across "
+        f"{(off**2).sum() / (1 + model.coef_[0] ** 2):.3f}"
     )
 print(total.certificate_)
 
@@ -39,7 +41,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained
 ends = np.array([[-2.9], [2.9]])
 feet_x, feet_y = total.denoise(X, y)
 for panel, model, color in [(left, vertical, "C1"), (right, total, "C0")]:
-    panel.plot(ends[:, 0], model.predict(ends), color=color, label=f"slope {model.coef_[0]:.2f}")
+    panel.plot(
+        ends[:, 0], model.predict(ends), color=color, label=f"slope {model.coef_[0]:.2f}"
+    )
     panel.plot(ends[:, 0], ends[:, 0], "--", color="black", linewidth=1, label="the truth: 1")
     panel.plot(x, y, "o", color="black", markersize=4)
     panel.set(xlabel="x", xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")

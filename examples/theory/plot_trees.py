@@ -60,7 +60,9 @@ ends = np.array([0.1, 0.4])
 bits = qed.impurity(np.column_stack([ends, 1 - ends]), "entropy")
 axes.plot(ends, bits, "o-", color="0.4", linewidth=1)
 node = qed.impurity([0.25, 0.75], "entropy")
-axes.plot([0.25, 0.25], [bits.mean(), node], color="C3", linewidth=2, label="worth of the question")
+axes.plot(
+    [0.25, 0.25], [bits.mean(), node], color="C3", linewidth=2, label="worth of the question"
+)
 axes.set(title="From one node to two", xlabel="share of one class", ylabel="impurity")
 axes.legend()
 plt.show()

@@ -42,6 +42,24 @@ def test_what_holds_no_items_is_refused_in_words(given, says):
         qed.baskets(given)
 
 
+def test_a_column_of_lists_is_taken_as_lists():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    wanted = qed.Apriori(0.2).fit(LISTS).sets()
+    bare = np.empty(len(LISTS), dtype=object)
+    bare[:] = LISTS
+    for given in (pd.Series(LISTS), pl.Series(LISTS), bare, pd.Series([set(one) for one in LISTS])):
+        model = qed.Apriori(0.2).fit(given)
+        assert model.sets() == wanted and qed.certify(model, given)
+
+
+def test_equal_items_have_one_name_and_what_is_missing_has_none():
+    rows = qed.baskets([[1, "a"], [1.0], [np.float32(1.0), np.int8(1)], [2.5]])
+    assert rows.feature_names == ("1", "2.5", "a")
+    for missing in (None, float("nan"), np.float32("nan"), float("inf"), pytest.importorskip("pandas").NA):
+        with pytest.raises(InputError, match="Basket 1 .* no item"):
+            qed.baskets([["a"], ["b", missing]])
+
+
 def test_weights_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="one weight for each of the 5 baskets"):
         qed.baskets(LISTS, sample_weight=[1.0])

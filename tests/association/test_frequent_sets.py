@@ -11,7 +11,7 @@ from scipy import sparse
 
 import qed
 from qed.association.candidates import border, joined, lacking
-from qed.association.counting import count_bits, weigh
+from qed.association.counting import Strings, count_bits, weigh
 from qed.association.tree import grow, mine
 from qed.base.compile import interpreted
 from qed.base.errors import InputError, ParameterError
@@ -108,8 +108,9 @@ def test_steps_are_sizes_and_are_taken_up_again():
 def test_loops_have_twins():
     X = baskets(6) > 0
     places = joined(np.column_stack([np.triu_indices(7, 1)[0], np.triu_indices(7, 1)[1]]))
-    bits = np.packbits(np.pad(np.ascontiguousarray(X.T), ((0, 1), (0, -len(X) % 64))), axis=1).view(np.uint64)
-    wanted = weigh(np.ascontiguousarray(X.T), places, None)
+    ((bits, _),) = Strings.of(next(qed.rows(X.astype(float)).blocks()), np.arange(7)).pieces
+    wanted = X[:, places].all(axis=2).sum(axis=0)
+    assert (weigh(bits, None, places) == wanted).all()
     assert (count_bits(bits, places) == wanted).all() and (interpreted(count_bits)(bits, places) == wanted).all()
     rows = np.unique(X, axis=0)[::-1].copy()
     first, second = grow(rows, np.ones(len(rows))), interpreted(grow)(rows, np.ones(len(rows)))

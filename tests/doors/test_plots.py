@@ -5,10 +5,12 @@ import io
 import numpy as np
 import pyarrow as pa
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import qed
 from qed import plots
+from qed.base.errors import InputError
 from qed.plots.style import plain, some
 
 STRANGE = ["$x^$", "<b>", "{{ 7*7 }}", r"\frac{1}{2}$", "a" * 90, "two\nlines"]
@@ -155,3 +157,70 @@ def test_learning_by_trial_is_drawn():
     player = qed.UpperConfidence(pulls=60, runs=3, random_state=0).fit(qed.Bandit([0.1, 0.9]))
     ax = plots.regret({"bounds": player}, Figure().subplots())
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), player.regret_)
+
+
+ROWS = np.random.default_rng(0).standard_normal((30, 3))
+SIDES = (ROWS[:, 0] > 0).astype(int)
+WORDS = np.where(SIDES, "yes", "no")
+NAIVE = qed.GaussianNB().fit(ROWS[:, :2], WORDS)
+MACHINE = qed.SVC().fit(ROWS[:, :2], WORDS)
+CURVE = ([0.0, 1.0], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "draw, says",
+    [
+        (lambda: plots.decision_boundary(NAIVE, ROWS, WORDS), "two columns"),
+        (lambda: plots.decision_boundary(NAIVE, ROWS[:, :1], WORDS), "two columns"),
+        (lambda: plots.decision_boundary(NAIVE, ROWS[:0, :2], WORDS[:0]), "two columns"),
+        (lambda: plots.decision_boundary(NAIVE, ROWS[:, :2], WORDS[:3]), "one label for each"),
+        (lambda: plots.decision_boundary(NAIVE, ROWS[:, :2], SIDES), "labels are such as"),
+        (lambda: plots.decision_boundary(NAIVE, ROWS[:, :2] * np.nan, WORDS), "finite"),
+        (lambda: plots.decision_boundary(None, ROWS[:, :2], WORDS), "fitted classifier, not of NoneType"),
+        (lambda: plots.margins(NAIVE, ROWS[:, :2], WORDS), "fitted qed.SVC, not of GaussianNB"),
+        (lambda: plots.margins(MACHINE, ROWS[:, :2], np.arange(30)), "two classes"),
+        (lambda: plots.margins(MACHINE, ROWS[:3, :2], WORDS[:3]), "rows that it was fitted to|two classes"),
+        (lambda: plots.voronoi([[0.0, np.nan]]), "finite"),
+        (lambda: plots.ellipses(qed.GaussianMixture(2, random_state=0).fit(ROWS[:, :1])), "two columns"),
+        (lambda: plots.ellipses(qed.KMeans(2).fit(ROWS)), "fitted mixture"),
+        (lambda: plots.clusters(ROWS, SIDES[:3]), "one label"),
+        (lambda: plots.losses({"mine": abs}), "losses of qed.optim"),
+        (lambda: plots.losses({}), "nothing to draw"),
+        (lambda: plots.roc(CURVE), "by their names"),
+        (lambda: plots.roc({"three": (*CURVE, [0.0])}), "two lists"),
+        (lambda: plots.roc({"uneven": ([0.0], [0.0, 1.0])}), "belong together"),
+        (lambda: plots.precision_recall({}), "nothing to draw"),
+        (lambda: plots.calibration([0.1], [0.1, 0.2]), "belong together"),
+        (lambda: plots.coefficient_path([0.0, 1.0], [[1.0], [2.0]]), "above zero"),
+        (lambda: plots.coefficient_path([1.0], [[1.0], [2.0]]), "one row of coefficients"),
+        (lambda: plots.convergence({"mine": [3.0, 2.0]}), "fitted iterative model"),
+        (lambda: plots.trace(3), "fitted iterative model"),
+        (lambda: plots.residuals(WORDS, SIDES), "text"),
+        (lambda: plots.residuals([], []), "not empty"),
+        (lambda: plots.predicted_against_true([1.0], [1.0, 2.0]), "belong together"),
+        (lambda: plots.confusion_matrix([[1, 2, 3], [3, 4, 5]], ["a", "b"]), "square"),
+        (lambda: plots.confusion_matrix([[1, 2], [3, 4]], ["a"]), "square"),
+        (lambda: plots.coefficients(["a"], [1.0, 2.0]), "one name for each"),
+        (lambda: plots.importances(["a"], [1.0]), "a table of numbers"),
+        (lambda: plots.tangency(ROWS[:, :2], SIDES, 0.0), "radius above zero"),
+        (lambda: plots.regret({"none": 3}), "players of bandits"),
+        (lambda: plots.policy(qed.GridWorld(["S.G"]), [0]), "each of the 3 fields"),
+        (lambda: plots.hypotheses(3), "what qed.bias_variance gives"),
+        (lambda: plots.bias_variance({}), "nothing to draw"),
+        (lambda: plots.dependence(3), "partial_dependence"),
+    ],
+)
+def test_what_can_not_be_drawn_is_refused_in_words_and_leaves_no_empty_picture(draw, says):
+    before = plt.get_fignums()
+    with pytest.raises(InputError, match=says):
+        draw()
+    assert plt.get_fignums() == before
+
+
+def test_models_of_named_columns_and_of_one_class_are_drawn_without_a_warning(recwarn):
+    frame = pytest.importorskip("pandas").DataFrame(ROWS[:, :2], columns=["a", "b"])
+    plots.decision_boundary(qed.GaussianNB().fit(frame, WORDS), frame, WORDS)
+    plots.margins(qed.SVC().fit(frame, WORDS), frame, WORDS)
+    one = plots.decision_boundary(NAIVE, ROWS[SIDES == 1, :2], WORDS[SIDES == 1])
+    assert [text.get_text() for text in one.get_legend().get_texts()] == ["no", "yes"], "what it answers is named too"
+    assert not [warning for warning in recwarn if "feature names" in str(warning.message)]

@@ -78,31 +78,31 @@ class Apriori(FrequentSets, Iterative):
     def _steps(self, problem: Baskets, start: Step | None = None) -> Iterator[Step]:
         least = self._least(problem)
         if start is None:
-            weights = problem.items()
-            problem.check_number(weights, least, self.max_size)
-            new = np.flatnonzero(weights >= least)[:, None]
-            sets, found = new.astype(np.int64), weights[new[:, 0]]
-            yield self._step(sets, found)
+            problem.check_number(problem.items, least, self.max_size)
+            new = np.flatnonzero(problem.items >= least)[:, None]
+            sets, found = new.astype(np.int64), problem.items[new[:, 0]]
+            tried = self._larger(sets)
+            yield self._step(sets, found, tried)
         else:
             sets, found = start.sets, start.weights
-        while True:
-            size = sets.shape[1] if len(sets) else 0
-            whole = sets[(sets >= 0).sum(axis=1) == size]
-            tried = joined(whole)
-            if not len(tried) or (self.max_size is not None and size >= self.max_size):
-                return
+            tried = self._larger(sets)
+        while len(tried):
             weights = problem.weigh(tried)
             kept = weights >= least
             sets, found = filled([sets, tried[kept]]), np.concatenate([found, weights[kept]])
-            yield self._step(sets, found, over=not kept.any())
-            if not kept.any():
-                return
+            tried = self._larger(sets) if kept.any() else tried[:0]
+            yield self._step(sets, found, tried)
 
-    def _step(self, sets: np.ndarray, weights: np.ndarray, over: bool = False) -> Step:
-        """Make a step; the run is over where no candidate is left."""
+    def _larger(self, sets: np.ndarray) -> np.ndarray:
+        """Give the sets of one item more that could be frequent, by their parts."""
         size = sets.shape[1] if len(sets) else 0
-        last = over or size >= (self.max_size or size + 1) or not len(joined(sets[(sets >= 0).sum(axis=1) == size]))
-        return Step(objective=-float(len(sets)), gap=0.0 if last else np.inf, sets=sets, weights=weights)
+        if self.max_size is not None and size >= self.max_size:
+            return np.zeros((0, size + 1), dtype=np.int64)
+        return joined(sets[(sets >= 0).sum(axis=1) == size])
+
+    def _step(self, sets: np.ndarray, weights: np.ndarray, tried: np.ndarray) -> Step:
+        """Make a step; the run is over where no candidate is left."""
+        return Step(objective=-float(len(sets)), gap=np.inf if len(tried) else 0.0, sets=sets, weights=weights)
 
     def _finish(self, problem: Baskets, step: Step) -> None:
         self._keep(problem, step.sets, step.weights)

@@ -53,20 +53,39 @@ def baskets(lists: Iterable[Iterable[object]], *, sample_weight: Any = None) -> 
 
 
 def are_baskets(X: object) -> bool:
-    """Say whether these are lists of items, and no table of numbers.
+    """Say whether these are lists of items, also as a column of a frame, and no table of numbers.
 
     >>> are_baskets([["bread"], ["milk"]]), are_baskets([{3, 4}, {4}]), are_baskets([[1.0, 0.0], [0.0, 1.0]])
     (True, True, False)
     """
-    if not isinstance(X, (list, tuple)) or not X:
+    if not isinstance(X, (list, tuple)):
+        return _is_column_of_lists(X)
+    if not X:
         return False
     if any(isinstance(one, (set, frozenset)) for one in X):
         return True
     return all(isinstance(one, (list, tuple)) for one in X) and any(isinstance(item, str) for one in X for item in one)
 
 
+def _is_column_of_lists(X: object) -> bool:
+    """Say whether these are lists in a column of pandas or polars, or in an array."""
+    kind, listed = str(getattr(X, "dtype", "")).lower(), getattr(X, "tolist", None) or getattr(X, "to_list", None)
+    if getattr(X, "ndim", 1) != 1 or not kind.startswith(("object", "list")) or listed is None:
+        return False
+    found = listed()
+    return bool(found) and all(isinstance(one, (list, tuple, set, frozenset, np.ndarray)) for one in found)
+
+
 def _items(basket: Iterable[object], place: int) -> set[str]:
     """Give the items of a basket by name."""
     if isinstance(basket, str) or not isinstance(basket, Iterable):
         raise InputError(f"Basket {place} is {basket!r}, not a list of items: write ['{basket}'].")
-    return {str(item) for item in basket}
+    return {_name(item, place) for item in basket}
+
+
+def _name(item: object, place: int) -> str:
+    """Give the name of an item: equal items have one, whatever their type, and what is missing has none."""
+    number = isinstance(item, float | np.floating)
+    if item is None or str(item) in ("<NA>", "NaT") or (number and not np.isfinite(item)):  # type: ignore[call-overload]
+        raise InputError(f"Basket {place} (counted from 0) holds {item}, which is no item: leave it out of the list.")
+    return str(int(item)) if number and item == int(item) else str(item)  # type: ignore[call-overload]

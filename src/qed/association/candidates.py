@@ -40,9 +40,10 @@ def joined(sets: np.ndarray) -> np.ndarray:
     first = np.repeat(np.arange(count), more)
     second = np.arange(len(first)) - np.repeat(np.cumsum(more) - more, more) + first + 1
     found = np.column_stack([sets[first], sets[second, -1]])
-    known = _keys(sets)
+    items = int(sets.max()) + 1
+    known = _keys(sets, items)
     for left_out in range(size - 1):
-        parts = _keys(np.delete(found, left_out, axis=1))
+        parts = _keys(np.delete(found, left_out, axis=1), items)
         found = found[np.isin(parts, known)]
     return found
 
@@ -71,7 +72,7 @@ def border(sets: np.ndarray, items: int, most: int | None) -> np.ndarray:
             break
         above = joined(part)
         if size < len(listed):
-            above = above[~np.isin(_keys(above), _keys(listed[size]))]
+            above = above[~np.isin(_keys(above, items), _keys(listed[size], items))]
         found.append(above)
     return filled(found)
 
@@ -98,20 +99,25 @@ def filled(parts: list[np.ndarray]) -> np.ndarray:
 
 def lacking(sets: np.ndarray) -> int:
     """Count the sets that are listed twice, whose items do not rise, or of which a part is not listed."""
-    listed, wrong = by_size(sets), 0
+    listed, wrong, items = by_size(sets), 0, int(sets.max(initial=-1)) + 1
     for size, part in enumerate(listed, start=1):
-        wrong += len(part) - len(np.unique(part, axis=0))
+        wrong += len(part) - len(np.unique(_keys(part, items)))
         wrong += int((np.diff(part, axis=1) <= 0).any(axis=1).sum())
         if size > 1:
-            below = _keys(listed[size - 2])
+            below = _keys(listed[size - 2], items)
             for left_out in range(size):
-                wrong += int((~np.isin(_keys(np.delete(part, left_out, axis=1)), below)).sum())
+                wrong += int((~np.isin(_keys(np.delete(part, left_out, axis=1), items), below)).sum())
     return wrong
 
 
-def _keys(sets: np.ndarray) -> np.ndarray:
-    """Give one value for each set, by which they can be compared."""
+def _keys(sets: np.ndarray, items: int) -> np.ndarray:
+    """Give one value for each set of one size, by which they can be compared: a number, where numbers go that far.
+
+    >>> _keys(np.array([[0, 3], [1, 3]]), 4).tolist()
+    [9, 14]
+    """
+    base, size = items + 1, sets.shape[1]
+    if base**size < 1 << 63:
+        return np.asarray((sets.astype(np.int64) + 1) @ (base ** np.arange(size)[::-1]))
     whole = np.ascontiguousarray(sets, dtype=np.int64)
-    if whole.shape[1] == 1:
-        return whole[:, 0]
-    return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
+    return whole.view(np.dtype((np.void, whole.dtype.itemsize * size)))[:, 0]

@@ -6,15 +6,22 @@ different sizes stand in one table, a set in each row, its items rising, filled 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 
-from qed.base.compile import kernel
+from qed.base.compile import is_ready, kernel
+from qed.base.engine import add_pairwise, work
 from qed.base.sources.block import Block, is_sparse
 
 # Sets that are looked at together: their bits should stay near the processor.
 TOGETHER_BYTES = 1 << 19
-# With so few words NumPy is done before a loop could be compiled.
-FEW = 1 << 20
+# With so few words NumPy is done before a loop could be loaded, and with so many more before one could be compiled.
+FEW, MANY_MORE = 1 << 20, 1 << 25
+# Strings of that many words are a piece of their own, which a thread counts; shorter ones are joined.
+LONG = 1 << 12
 
 
 def held(block: Block, items: np.ndarray | None = None) -> np.ndarray:
@@ -36,56 +43,84 @@ def item_weights(block: Block) -> np.ndarray:
     return np.asarray(weight @ here)
 
 
+@dataclass(frozen=True)
+class Strings:
+    """Which rows hold which items: a string of bits for each item and one of ones, piece by piece, and what the rows weigh."""
+
+    items: np.ndarray
+    pieces: tuple[tuple[np.ndarray, np.ndarray | None], ...]
+
+    @classmethod
+    def of(cls, block: Block, items: np.ndarray) -> Strings:
+        """Write the items of a block as bits."""
+        rows = held(block, items)
+        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        # No row is there to hold an item where a string is filled up to whole words; the weight there keeps all of them alike.
+        bits = np.zeros((len(rows) + 1, -(-rows.shape[1] // 64) * 8), np.uint8)
+        bits[:-1, : -(-rows.shape[1] // 8)] = np.packbits(rows, axis=1)
+        bits[-1] = np.packbits(np.arange(8 * bits.shape[1]) < rows.shape[1])
+        if weight is not None and len(weight):
+            weight = np.pad(weight, (0, 8 * bits.shape[1] - len(weight)), mode="edge")
+        return cls(items, ((bits.view(np.uint64), weight),))
+
+    def __add__(self, other: Strings) -> Strings:
+        (bits, weight), (more, its) = self.pieces[-1], other.pieces[0]
+        if bits.shape[1] + more.shape[1] > LONG or (weight is None) != (its is None):
+            return Strings(self.items, self.pieces + other.pieces)
+        joined = (
+            np.concatenate([bits, more], axis=1),
+            None if weight is None or its is None else np.concatenate([weight, its]),
+        )
+        return Strings(self.items, (*self.pieces[:-1], joined, *other.pieces[1:]))
+
+    def weigh(self, sets: np.ndarray) -> np.ndarray:
+        """Give what the rows weigh that hold all items of each set, of items that are written down here."""
+        places = np.where(sets >= 0, np.searchsorted(self.items, sets), -1)
+        return np.asarray(add_pairwise(work(partial(weigh, *piece, places) for piece in self.pieces)))
+
+
 def set_weights(block: Block, sets: np.ndarray) -> np.ndarray:
     """Give what the rows of a block weigh that hold all items of each set."""
-    items, places = np.unique(sets, return_inverse=True)
-    places = places.reshape(sets.shape)
-    if len(items) and items[0] == -1:
-        items, places = items[1:], places - 1  # the place -1 is the last string, all ones
-    return weigh(held(block, items), places, block.weight)
+    return Strings.of(block, np.unique(sets[sets >= 0])).weigh(sets)
 
 
-def weigh(rows: np.ndarray, places: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+def weigh(bits: np.ndarray, weight: np.ndarray | None, places: np.ndarray) -> np.ndarray:
     """Give what rows weigh in which all of some items are held.
 
     Parameters
     ----------
-    rows : ndarray of bool, shape (n_items, n_rows)
-        Which rows hold each item.
+    bits : ndarray of uint64, shape (n_items + 1, n_words)
+        The rows that hold each item; at the end those that there are.
+    weight : ndarray of shape (64 * n_words,), optional
+        What each row weighs.
     places : ndarray of int, shape (n_sets, longest)
         The items of each set, filled up with -1.
-    weight : ndarray of shape (n_rows,), optional
-        What each row weighs.
 
     Examples
     --------
-    >>> rows = np.array([[True, True, False], [True, False, True]])
-    >>> (
-    ...     weigh(rows, np.array([[0, -1], [0, 1]]), None),
-    ...     weigh(rows, np.array([[0, -1], [0, 1]]), np.array([1.0, 2.0, 4.0])),
-    ... )
-    (array([2., 1.]), array([3., 1.]))
+    >>> bits = np.packbits(np.eye(2, 64, dtype=bool) | (np.arange(64) == 2), axis=1).view(np.uint64)
+    >>> bits = np.concatenate([bits, bits[:1] | bits[1:]])
+    >>> places = np.array([[0, -1], [0, 1]])
+    >>> weigh(bits, None, places), weigh(bits, np.arange(64.0), places)
+    (array([2., 1.]), array([2., 2.]))
     """
-    n = rows.shape[1]
-    if weight is None or (n and (weight == weight[0]).all()):
-        bits = np.packbits(np.pad(rows, ((0, 1), (0, -n % 64))), axis=1).view(np.uint64)
-        bits[-1] = ~np.uint64(0)
-        unit = 1.0 if weight is None or not n else float(weight[0])
-        if places.size * bits.shape[1] <= FEW:
-            return unit * _in_parts(bits, places, _counted)
-        order = np.lexsort(places.T[::-1]) if places.shape[1] else np.arange(len(places))
-        found = np.empty(len(places))
-        found[order] = count_bits(bits, np.ascontiguousarray(places[order]))
-        return unit * found
-    whole = np.concatenate([rows, np.ones((1, n), dtype=bool)])
-    return _in_parts(whole, places, lambda both: both @ np.asarray(weight, dtype=np.float64))
+    if weight is not None and len(weight) and (weight != weight[0]).any():
+        return _in_parts(bits, places, lambda both: np.unpackbits(both.view(np.uint8), axis=1) @ weight)
+    unit = 1.0 if weight is None or not len(weight) else float(weight[0])
+    words = places.size * bits.shape[1]
+    if words <= FEW or (words <= MANY_MORE and not is_ready(count_bits)):
+        return unit * _in_parts(bits, places, _counted)
+    order = np.lexsort(places.T[::-1]) if places.shape[1] else np.arange(len(places))
+    found = np.empty(len(places))
+    found[order] = count_bits(bits, np.ascontiguousarray(places[order]))
+    return unit * found
 
 
 def _counted(bits: np.ndarray) -> np.ndarray:
     return np.asarray(np.bitwise_count(bits).sum(axis=1, dtype=np.int64), dtype=np.float64)
 
 
-def _in_parts(strings: np.ndarray, places: np.ndarray, total: object) -> np.ndarray:
+def _in_parts(strings: np.ndarray, places: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Join the strings of each set and add up, a few sets at a time."""
     found = np.zeros(len(places))
     at_once = max(1, TOGETHER_BYTES // max(1, strings.strides[0]))
@@ -94,7 +129,7 @@ def _in_parts(strings: np.ndarray, places: np.ndarray, total: object) -> np.ndar
         both = strings[part[:, 0]] if part.shape[1] else np.repeat(strings[-1:], len(part), axis=0)
         for column in range(1, part.shape[1]):
             both &= strings[part[:, column]]
-        found[first : first + at_once] = total(both)  # type: ignore[operator]
+        found[first : first + at_once] = total(both)
     return found
 
 

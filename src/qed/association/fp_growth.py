@@ -46,9 +46,18 @@ class Distinct:
     def _joined(self) -> Distinct:
         if not self.codes.shape[1]:
             return Distinct(self.codes[:1], np.array([self.weights.sum()]))
-        keys = np.ascontiguousarray(self.codes).view(np.dtype((np.void, self.codes.shape[1])))[:, 0]
-        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, place = np.unique(_sortable(self.codes), return_index=True, return_inverse=True)
         return Distinct(self.codes[first], np.bincount(place, self.weights, minlength=len(first)))
+
+
+def _sortable(codes: np.ndarray) -> np.ndarray:
+    """Give one value for each code, in the order of its bytes: a number for up to eight, which is sorted sooner."""
+    bytes_ = codes.shape[1]
+    if bytes_ <= 8:
+        whole = np.zeros((len(codes), 8), np.uint8)
+        whole[:, :bytes_] = codes
+        return whole.view(">u8")[:, 0].astype(np.uint64)
+    return np.ascontiguousarray(codes).view(np.dtype((np.void, bytes_)))[:, 0]
 
 
 class DistinctBaskets(Baskets):
@@ -59,14 +68,10 @@ class DistinctBaskets(Baskets):
         self.least = least * self.total
 
     @cached_property
-    def item_weights(self) -> np.ndarray:
-        return self.items()
-
-    @cached_property
     def order(self) -> np.ndarray:
         """The frequent items, the heaviest first."""
-        found = np.flatnonzero(self.item_weights >= self.least)
-        return found[np.argsort(-self.item_weights[found], kind="stable")]
+        found = np.flatnonzero(self.items >= self.least)
+        return found[np.argsort(-self.items[found], kind="stable")]
 
     @cached_property
     def distinct(self) -> Distinct:
@@ -122,7 +127,7 @@ class FPGrowth(FrequentSets):
         return DistinctBaskets(rows, self, self.min_support * (1 - 1e-12))
 
     def _solve(self, problem: DistinctBaskets) -> None:
-        problem.check_number(problem.item_weights, problem.least, self.max_size)
+        problem.check_number(problem.items, problem.least, self.max_size)
         order, distinct = problem.order, problem.distinct
         if not len(order):
             self._keep(problem, np.zeros((0, 1), dtype=np.int64), np.zeros(0))

@@ -8,6 +8,7 @@ list, those whose parts are all inside: where none of them is frequent, no other
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import comb
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from qed.association.baskets import are_baskets, baskets
 from qed.association.candidates import border, filled, lacking, too_many
-from qed.association.counting import item_weights, set_weights
+from qed.association.counting import Strings, item_weights, set_weights
 from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
@@ -30,6 +31,8 @@ from qed.base.sources.rows import Rows
 MOST_SETS = 10_000_000
 # Sums of weights that differ by no more than rounding are the same.
 SAME = 1e-12
+# Items are kept as bits where these and the weights of the rows take no more bytes; else all rows are read for each size.
+KEPT_BYTES = 1 << 27
 
 
 class Baskets(RowsProblem):
@@ -38,16 +41,29 @@ class Baskets(RowsProblem):
     def __init__(self, rows: Rows, model: object) -> None:
         super().__init__(rows, model)
         self.total = float(self.summary.weight[0]) if len(self.summary.weight) else 0.0
+        self._strings: Strings | None = None
 
+    @cached_property
     def items(self) -> np.ndarray:
-        """Give what the baskets weigh that hold each item."""
+        """What the baskets weigh that hold each item."""
         return np.asarray(self.rows.fold(item_weights), dtype=np.float64)
 
     def weigh(self, sets: np.ndarray) -> np.ndarray:
         """Give what the baskets weigh that hold all items of each set."""
-        if not len(sets):
-            return np.zeros(0)
-        return np.asarray(self.rows.fold(set_weights, sets), dtype=np.float64)
+        found = np.zeros(len(sets))
+        single = (sets >= 0).sum(axis=1) == 1
+        found[single] = self.items[sets[single].max(axis=1, initial=-1)]
+        if not single.all():
+            found[~single] = self._weigh_larger(sets[~single])
+        return found
+
+    def _weigh_larger(self, sets: np.ndarray) -> np.ndarray:
+        wanted = np.unique(sets[sets >= 0])
+        if self.summary.count * (len(wanted) / 8 + 8 * self.rows.has_weight) > KEPT_BYTES:
+            return np.asarray(self.rows.fold(set_weights, sets), dtype=np.float64)
+        if self._strings is None or not np.isin(wanted, self._strings.items).all():
+            self._strings = self.rows.fold(Strings.of, wanted)
+        return self._strings.weigh(sets)
 
     def check_number(self, weights: np.ndarray, least: float, most: int | None) -> None:
         """Refuse where there are certainly too many frequent sets, before they are looked for.

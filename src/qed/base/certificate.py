@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, ClassVar
 
 from qed.base.attributes import each, floats, of, table, text
@@ -18,6 +19,8 @@ from qed.base.visible import ShownAsText, html_table
 
 # The most that a claim of a relative error may allow rounding to do.
 MOST_ROUNDING = 1e-3
+# A claim of more letters is printed on several lines, so that its numbers stay on a page.
+MOST_LETTERS = 70
 # What is said of columns that only rounding tells from dependent ones.
 ALIKE = " (columns alike up to rounding being dependent)"
 
@@ -170,11 +173,12 @@ class Certificate(ShownAsText):
         return cls(claims, source, difference)
 
     def __str__(self) -> str:
-        width = max([len(claim.says) for claim in self.claims], default=5) + 2
+        said = [wrap(claim.says, MOST_LETTERS, subsequent_indent="  ") or [""] for claim in self.claims]
+        width = max([len(line) for lines in said for line in lines], default=5) + 2
         lines = [f"{'claim':<{width}}{'value':>9}{'bound':>10}  holds"]
-        for claim in self.claims:
+        for claim, (*first, last) in zip(self.claims, said):
             answer = "yes" if claim.holds else "NO"
-            lines.append(f"{claim.says:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}")
+            lines += [*first, f"{last:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}"]
         if not self.claims:
             lines.append("nothing is claimed")
         lines.append("∎" if self else "not proven")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError
+from qed.plots.given import numbers
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes, plain
 
 
@@ -31,7 +32,8 @@ def coefficients(names: Sequence[str], values: ArrayLike, ax: Axes | None = None
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['income', 'age']
     """
-    values = np.asarray(values, dtype=float)
+    values = numbers(values, "Coefficients")
+    _check_names(names, len(values))
     order = np.argsort(-np.abs(values), kind="stable")[:most]
     ax = axes(ax, 6.0, 0.9 + 0.27 * len(order))
     places = np.arange(len(order))
@@ -65,7 +67,8 @@ def importances(names: Sequence[str], importances: ArrayLike, ax: Axes | None = 
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['income', 'age']
     """
-    table = np.atleast_2d(np.asarray(importances, dtype=float))
+    table = numbers(importances, "Importances", ndim=2)
+    _check_names(names, len(table))
     mean, spread = table.mean(axis=1), table.std(axis=1)
     order = np.argsort(-mean, kind="stable")[:most]
     ax = axes(ax, 6.0, 0.9 + 0.27 * len(order))
@@ -80,6 +83,11 @@ def importances(names: Sequence[str], importances: ArrayLike, ax: Axes | None = 
     ax.tick_params(axis="y", length=0)
     ax.set_title("Importances", loc="left")
     return ax
+
+
+def _check_names(names: Sequence[str], count: int) -> None:
+    if len(names) != count:
+        raise InputError(f"There must be one name for each of the {count} bars, not {len(names)} names.")
 
 
 def filters(weights: ArrayLike, ax: Axes | None = None, *, columns: int = 8) -> Axes:

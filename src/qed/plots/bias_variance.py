@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.plots.given import having, named
 from qed.plots.style import ACCENT, HUES, INK, MUTED, STYLE, Axes, axes, plain, some
 
 
@@ -26,8 +27,8 @@ def hypotheses(found: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_legend().get_texts()[-1].get_text()
     'truth'
     """
-    ax = axes(ax)
     x, order = _line(found)
+    ax = axes(ax)
     for one in found.predictions[some(len(found.predictions), 60)]:
         ax.plot(x, one[order], color=MUTED, alpha=0.25, linewidth=0.7)
     ax.plot(x, found.mean_prediction[order], color=ACCENT, linewidth=2, label="average hypothesis")
@@ -62,6 +63,8 @@ def bias_variance(found: Mapping[Any, Any], label: str = "degree") -> Any:
     """
     import matplotlib.pyplot as plt
 
+    for one in named(found, "methods").values():
+        _line(one)
     with plt.rc_context(STYLE):
         figure, panels = plt.subplots(1, 3, figsize=(10.5, 3.4), layout="constrained")
     for number, (name, one) in enumerate(found.items()):
@@ -86,6 +89,7 @@ def bias_variance(found: Mapping[Any, Any], label: str = "degree") -> Any:
 
 def _line(found: Any) -> tuple[np.ndarray, np.ndarray]:
     """Give the one feature in rising order, and that order."""
+    having(found, ("X", "truth", "predictions"), "what qed.bias_variance gives")
     X = np.asarray(found.X, dtype=float).reshape(len(found.truth), -1)
     if X.shape[1] != 1:
         raise InputError(f"Only points with one feature can be drawn against it, but these have {X.shape[1]}.")

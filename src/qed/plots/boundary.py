@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError
+from qed.plots.given import having, labels, plane
 from qed.plots.style import HUES, INK, MUTED, Axes, axes, plain
 
 # How many points each side of the plane is looked at.
@@ -38,14 +41,22 @@ def decision_boundary(model: Any, X: ArrayLike, y: ArrayLike, ax: Axes | None = 
     >>> decision_boundary(qed.GaussianNB().fit(X, y), X, y).get_title(loc="left")
     'GaussianNB'
     """
-    ax, rows = axes(ax, 5.4, 4.2), _plane(X)
+    having(model, ("predict",), "a fitted classifier")
+    rows = plane(X)
+    found = labels(y, len(rows))
     first, second, points = _mesh(rows)
-    classes, labels = np.unique(np.asarray(y)), np.asarray(y)
-    predicted = np.searchsorted(classes, np.asarray(model.predict(points))).reshape(first.shape)
+    answers = _asked(model.predict, points)
+    if (answers.dtype.kind in "biuf") != (found.dtype.kind in "biuf"):
+        raise InputError(
+            f"The model answers {answers[0]!r}, but the labels are such as {found[0]!r}: give those of the fit."
+        )
+    classes = np.unique([*found.tolist(), *np.unique(answers).tolist()])
+    ax = axes(ax, 5.4, 4.2)
+    predicted = np.searchsorted(classes, answers).reshape(first.shape)
     levels = np.arange(len(classes) + 1) - 0.5
     ax.contourf(first, second, predicted, levels=levels, colors=[_hue(k) for k in range(len(classes))], alpha=0.18)
     for number, label in enumerate(classes):
-        mine = rows[labels == label]
+        mine = rows[found == label]
         ax.plot(*mine.T, "os^Dv"[number % 5], color=_hue(number), markersize=4.5, markeredgewidth=0, label=plain(label))
     ax.set(xlabel="first column", ylabel="second column")
     ax.set_title(type(model).__name__, loc="left")
@@ -73,15 +84,20 @@ def margins(model: Any, X: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> A
     >>> margins(model, X[y < 2], y[y < 2]).get_title(loc="left")
     'Margins'
     """
-    ax, rows = axes(ax, 5.4, 4.2), _plane(X)
+    having(model, ("decision_function", "dual_coef_", "support_"), "a fitted qed.SVC")
+    rows = plane(X)
+    found = labels(y, len(rows))
+    if len(np.unique(found)) != 2 or np.max(model.support_, initial=-1) >= len(rows):
+        raise InputError("Margins are drawn of a machine of two classes, with the rows that it was fitted to.")
     first, second, points = _mesh(rows)
-    score = np.asarray(model.decision_function(points)).reshape(first.shape)
+    score = _asked(model.decision_function, points).reshape(first.shape)
+    ax = axes(ax, 5.4, 4.2)
     ax.contour(
         first, second, score, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"], linewidths=[1, 1.6, 1]
     )
     weight = np.zeros(len(rows))
     weight[np.asarray(model.support_)] = np.abs(np.ravel(model.dual_coef_))
-    labels = np.asarray(y) == np.unique(np.asarray(y))[-1]
+    above = found == np.unique(found)[-1]
     most = float(weight.max(initial=0.0)) if model.C is None else float(model.C)
     free = (weight > 1e-8 * most) & (weight < most * (1 - 1e-8))
     for name, mine in (
@@ -91,7 +107,7 @@ def margins(model: Any, X: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> A
     ):
         marker, words = CASES[name]
         for side in (False, True):
-            chosen = mine & (labels == side)
+            chosen = mine & (above == side)
             ax.plot(
                 *rows[chosen].T, marker, color=_hue(int(side)), markersize=6, markeredgewidth=0.4, markeredgecolor=INK
             )
@@ -120,8 +136,9 @@ def voronoi(centers: ArrayLike, X: ArrayLike | None = None, ax: Axes | None = No
     >>> voronoi([[0.0, 0.0], [2.0, 1.0]]).get_title(loc="left")
     'Cells of the nearest centre'
     """
-    ax, middles = axes(ax, 5.4, 4.2), _plane(centers)
-    rows = middles if X is None else _plane(X)
+    middles = plane(centers)
+    rows = middles if X is None else plane(X)
+    ax = axes(ax, 5.4, 4.2)
     first, second, points = _mesh(np.concatenate([rows, middles]))
     nearest = ((points[:, None] - middles[None]) ** 2).sum(axis=2).argmin(axis=1)
     levels = np.arange(len(middles) + 1) - 0.5
@@ -140,11 +157,11 @@ def _hue(number: int) -> str:
     return HUES[number % len(HUES)]
 
 
-def _plane(X: ArrayLike) -> np.ndarray:
-    rows = np.asarray(X, dtype=float)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise InputError(f"A picture of the plane needs rows of two columns, not of shape {rows.shape}: choose two.")
-    return rows
+def _asked(method: Callable[[np.ndarray], object], points: np.ndarray) -> np.ndarray:
+    """Give what a model says of points of the plane, which have no names where its columns had."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*valid feature names")
+        return np.asarray(method(points))
 
 
 def _mesh(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.plots.given import having
 from qed.plots.style import ACCENT, HUES, INK, SECOND, Axes, axes, plain
 from qed.plots.theory import LINES
 
@@ -117,6 +118,7 @@ def dependence(found: Any, ax: Axes | None = None) -> Axes:
     >>> dependence(found).get_xlabel()
     'x0'
     """
+    having(found, ("outputs", "places", "average"), "what qed.partial_dependence gives")
     ax = axes(ax)
     outputs = range(min(len(found.outputs), MOST_OUTPUTS))
     draw = _categories if found.places is None else _numbers

@@ -4,7 +4,20 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.errors import InputError
+from qed.plots.given import having
 from qed.plots.style import ACCENT, SECOND, Axes, axes
+
+
+def iterations_of(fit: Any) -> list[dict[str, Any]]:
+    """Give what a fitted model, its ending or a trace knows of its iterations: one record for each, at least one."""
+    ending = getattr(fit, "ending_", fit)
+    if not hasattr(ending, "trace"):
+        having(ending, ("records",), "a fitted iterative model, its ending, or a trace of qed.watch")
+    known = list(ending.trace if hasattr(ending, "trace") else ending.records)
+    if not known:
+        raise InputError("There is no iteration to draw: the trace is empty.")
+    return known
 
 
 def trace(fit: Any, ax: Axes | None = None) -> Axes:
@@ -24,8 +37,7 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     >>> trace(qed.KMeans(3, random_state=0).fit(X)).get_xlabel()
     'iteration'
     """
-    ending = getattr(fit, "ending_", fit)
-    known = ending.trace if hasattr(ending, "trace") else ending.records
+    known = iterations_of(fit)
     # What comes before the first iteration, such as seeding, has another objective.
     records = [record for record in known if record["number"] >= 0] or known
     ax = axes(ax)

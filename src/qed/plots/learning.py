@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.errors import InputError
+from qed.plots.given import having, named
 from qed.plots.style import ACCENT, HUES, INK, MUTED, Axes, axes, plain
 
 LINES = ("-", "--", "-.", ":")
@@ -30,6 +32,8 @@ def regret(players: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     >>> regret({"Thompson": player}).get_xlabel()
     'pulls'
     """
+    for player in named(players, "players").values():
+        having(player, ("regret_",), "fitted players of bandits, such as qed.UpperConfidence")
     ax = axes(ax)
     for number, (name, player) in enumerate(players.items()):
         curve = np.asarray(player.regret_)
@@ -63,7 +67,11 @@ def policy(world: Any, actions: ArrayLike, values: ArrayLike | None = None, ax: 
     >>> len(policy(world, plan.policy_, plan.values_).texts)
     3
     """
+    having(world, ("shape", "plan", "arrows"), "a qed.GridWorld")
     rows, columns = world.shape
+    for what, given in (("actions", actions), ("values", values)):
+        if given is not None and np.shape(given) != (rows * columns,):
+            raise InputError(f"There must be one of the {what} for each of the {rows * columns} fields of the world.")
     ax = axes(ax, 0.6 + 0.62 * columns, 0.8 + 0.62 * rows)
     worth = np.zeros(rows * columns) if values is None else np.asarray(values, dtype=float)
     low, high = float(worth.min()), float(worth.max())

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.errors import InputError
+from qed.plots.given import having
 from qed.plots.style import Axes, axes
 
 
@@ -40,9 +42,12 @@ def ellipses(
     """
     from matplotlib.colors import to_rgb
 
-    ax, chosen = axes(ax), list(columns)
     means, covariances = (np.asarray(_of(mixture, name)) for name in ("means", "covariances"))
     k, p = means.shape
+    chosen = list(columns)
+    if len(chosen) != 2 or not all(0 <= int(column) < p for column in chosen):
+        raise InputError(f"Ellipses need two columns of the {p} that there are, not columns={tuple(columns)}.")
+    ax = axes(ax)
     colours = np.array([to_rgb(f"C{j % 10}") for j in range(k)])
     if X is not None:
         rows = np.asarray(X, dtype=np.float64)
@@ -61,7 +66,9 @@ def ellipses(
 
 def _of(mixture: Any, name: str) -> Any:
     """Give a fitted number of a model, or the same of a step."""
-    return getattr(mixture, name + "_") if hasattr(mixture, name + "_") else getattr(mixture, name)
+    if hasattr(mixture, name + "_"):
+        return getattr(mixture, name + "_")
+    return getattr(having(mixture, (name,), "a fitted mixture, such as qed.GaussianMixture, or a step to it"), name)
 
 
 def _matrix(covariances: np.ndarray, j: int, k: int, p: int) -> np.ndarray:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from qed.plots import given
+from qed.plots.given import numbers
 from qed.plots.style import HUES, INK, Axes, axes, plain, some
 
 
@@ -30,8 +32,9 @@ def clusters(X: Any, labels: Any, centers: Any = None, ax: Axes | None = None) -
     >>> ax.get_xlabel()
     'first direction (96 % of the variance)'
     """
+    X = numbers(X, "Rows", ndim=2)
+    labels = given.labels(labels, len(X))
     ax = axes(ax)
-    X, labels = np.asarray(X, dtype=float), np.asarray(labels)
     middle = X.mean(axis=0)
     value, vector = np.linalg.eigh((X - middle).T @ (X - middle))
     plane = vector[:, ::-1][:, :2] * np.where(vector[:, ::-1][:, :2].sum(axis=0) < 0, -1.0, 1.0)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from qed.base.errors import InputError
+from qed.plots.given import numbers
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes
 from qed.regression.sparse.constrained import constrained_lasso
 
@@ -41,11 +42,13 @@ def tangency(X: Any, y: Any, radius: float, ax: Axes | None = None, *, norm: int
     >>> [float(value[0].round(6)) for value in ax.lines[-1].get_data()]
     [2.0, 0.0]
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    X, y = numbers(X, "Columns", ndim=2), numbers(y, "Targets")
     if X.ndim != 2 or X.shape[1] != 2 or norm not in (1, 2):
         raise InputError(
             f"Two columns and a norm of 1 or 2 can be drawn, not a table of shape {X.shape} and norm={norm!r}."
         )
+    if len(y) != len(X) or not radius > 0:
+        raise InputError(f"There must be one target for each of the {len(X)} rows, and a radius above zero.")
     ax = axes(ax, width=4.6, height=4.4)
     best = np.linalg.lstsq(X, y, rcond=None)[0]
     meet = constrained_lasso(X, y, radius, fit_intercept=False).coef if norm == 1 else _in_disc(X, y, best, radius)

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.errors import InputError
 from qed.base.lazy import later
+from qed.plots.given import having, named, numbers, pair
+from qed.plots.iterations import iterations_of
 from qed.plots.style import ACCENT, HUES, INK, MUTED, SECOND, Axes, axes, plain
 
 impurity_of_nodes = later("qed.trees.impurity")
@@ -33,6 +36,10 @@ def losses(functions: Mapping[str, Any], ax: Axes | None = None, *, reach: float
     >>> losses({"hinge": HingeLoss()}).get_xlabel()
     'margin: label times score'
     """
+    if not reach > 0:
+        raise InputError(f"reach is the largest margin that is drawn: above zero, not {reach}.")
+    for loss in named(functions, "losses").values():
+        having(loss, ("value",), "losses of qed.optim, such as HingeLoss()")
     ax = axes(ax)
     margin = np.linspace(-reach, reach, 401)
     ax.plot(margin, (margin <= 0).astype(float), color=MUTED, linewidth=2.4, label="0-1")
@@ -93,10 +100,10 @@ def roc(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = Non
     >>> roc({"perfect": ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0])}).get_legend().get_texts()[1].get_text()
     'perfect (area 1.000)'
     """
+    drawn = _pairs(curves, ("false alarms", "true alarms"))
     ax = axes(ax, 4.6, 4.2)
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=":", label="by chance")
-    for number, (name, (false, true)) in enumerate(curves.items()):
-        x, y = np.asarray(false, dtype=float), np.asarray(true, dtype=float)
+    for number, (name, (x, y)) in enumerate(drawn.items()):
         area = float(np.trapezoid(y, x))
         label = f"{plain(name)} (area {area:.3f})"
         ax.plot(x, y, LINES[number % 4], color=HUES[number % len(HUES)], linewidth=1.8, label=label)
@@ -125,11 +132,11 @@ def precision_recall(
     >>> precision_recall({"perfect": ([1.0, 1.0], [1.0, 0.0])}).get_xlabel()
     'recall'
     """
+    drawn = _pairs(curves, ("precision", "recall"))
     ax = axes(ax, 4.6, 4.2)
     if share is not None:
         ax.axhline(share, color=MUTED, linewidth=1, linestyle=":", label="by chance")
-    for number, (name, (precision, recall)) in enumerate(curves.items()):
-        x, y = np.asarray(recall, dtype=float), np.asarray(precision, dtype=float)
+    for number, (name, (y, x)) in enumerate(drawn.items()):
         color, style = HUES[number % len(HUES)], LINES[number % len(LINES)]
         ax.plot(x, y, style, color=color, linewidth=1.8, label=plain(name), drawstyle="steps-post")
     ax.set(xlabel="recall", ylabel="precision", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -157,6 +164,7 @@ def calibration(
     >>> calibration([0.1, 0.9], [0.2, 0.8]).get_xlabel()
     'predicted chance'
     """
+    came_true, predicted = pair(came_true, predicted, ("came_true", "predicted"))
     ax = axes(ax, 4.6, 4.2)
     if chances is not None:
         counts, edges = np.histogram(np.asarray(chances, dtype=float), bins=20, range=(0.0, 1.0))
@@ -191,8 +199,10 @@ def coefficient_path(
     >>> coefficient_path([0.1, 1.0], [[2.0, 1.0], [1.0, 0.0]]).get_xscale()
     'log'
     """
+    penalties, values = numbers(alphas, "Penalties"), numbers(coef, "Coefficients", ndim=2)
+    if len(values) != len(penalties) or not (penalties > 0).all():
+        raise InputError("There must be one row of coefficients for each penalty, and penalties above zero.")
     ax = axes(ax)
-    penalties, values = np.asarray(alphas, dtype=float), np.asarray(coef, dtype=float)
     titles = (
         [f"column {j}" for j in range(values.shape[1])]
         if names is None
@@ -216,6 +226,18 @@ def coefficient_path(
     return ax
 
 
+def _pairs(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]], names: tuple[str, str]
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Give curves by name, each as two lists that belong together."""
+    found = {}
+    for name, curve in named(curves, "curves").items():
+        if len(curve) != 2:
+            raise InputError(f"The curve {name!r} must be two lists, {names[0]} and {names[1]}, not {len(curve)}.")
+        found[name] = pair(*curve, names)
+    return found
+
+
 def convergence(fits: Mapping[str, Any], least: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw how far above the least objective several methods are, iteration by iteration.
 
@@ -235,9 +257,8 @@ def convergence(fits: Mapping[str, Any], least: float | None = None, ax: Axes | 
     >>> convergence(found).get_yscale()
     'log'
     """
+    records = {name: iterations_of(fit) for name, fit in named(fits, "fits").items()}
     ax = axes(ax)
-    endings = {name: getattr(fit, "ending_", fit) for name, fit in fits.items()}
-    records = {name: one.trace if hasattr(one, "trace") else one.records for name, one in endings.items()}
     bottom = min(row["objective"] for rows in records.values() for row in rows) if least is None else least
     for number, (name, rows) in enumerate(records.items()):
         above = np.array([row["objective"] - bottom for row in rows])

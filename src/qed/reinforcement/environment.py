@@ -31,6 +31,11 @@ class Environment(Protocol):
         """Answer an action: the state, the reward, whether that ends the episode, or its time is over."""
 
 
+def _told(spaces: list[Any]) -> str:
+    """Say which spaces an environment has, if it is one."""
+    return f" with {spaces[0]} and {spaces[1]}" if all(space is not None for space in spaces) else ""
+
+
 class Answering:
     """An environment with numbered states and actions, and all that it has answered."""
 
@@ -40,7 +45,7 @@ class Answering:
         if not all(hasattr(space, "n") for space in spaces) or not hasattr(env, "step"):
             raise InputError(
                 "Q-learning keeps a table: it needs a qed.World, or a Gymnasium environment whose states and actions are numbered "
-                f"(spaces.Discrete), not {type(env).__name__} with {spaces[0]} and {spaces[1]}. Number the states first."
+                f"(spaces.Discrete), not {type(env).__name__}{_told(spaces)}. Number the states first."
             )
         self.n_states, self.n_actions = (int(env.observation_space.n), int(env.action_space.n))
         self.first_state, self.first_action = (int(getattr(space, "start", 0)) for space in spaces)
