@@ -113,6 +113,7 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
            [0, 1]])
     """
 
+    problem_kind = SignedProblem
     passes = "two"
     statistic_parameters = ("class_weight",)
     attributes: ClassVar = {
@@ -140,15 +141,6 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
 
     def _statistic(self, block: Block) -> SignedSums:
         return SignedSums.of(block, self.class_weight, type(self).__name__)
-
-    def _problem(self, rows: Rows) -> SignedProblem:
-        return SignedProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> SignedProblem:
-        return SignedProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: SignedSums, target_ndim: int = 1) -> SignedProblem:
-        return SignedProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _needs_all(self) -> str:
         balanced = isinstance(self.class_weight, str)
