@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import fields
 from numbers import Real
 
 import numpy as np
@@ -43,7 +44,13 @@ def same(value, found):
         return found == value or (isinstance(found, str) and not np.isfinite(value) and str(float(value)) == found)
     if isinstance(value, dict):
         return isinstance(found, dict) and all(same(part, found[str(name)]) for name, part in value.items())
-    return value == found if isinstance(value, (str, bool, type(None))) else same(vars(value), found)
+    return value == found if isinstance(value, (str, bool, type(None))) else same(parts(value), found)
+
+
+def parts(value):
+    if isinstance(value, Step):
+        return {"number": value.number, "objective": value.objective, "gap": value.gap, "state": value.state}
+    return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
 def check(steps):
@@ -86,5 +93,5 @@ def test_steps_of_what_learns_by_trial(name):
 def test_steps_of_a_minimisation():
     steps: list[Step] = []
     with qed.watch(call=lambda step: steps.append(step) and None):
-        qed.minimize(lambda x: float(x @ x), np.ones(2))
+        qed.optim.minimize(lambda x: float(x @ x), np.ones(2))
     check(steps)

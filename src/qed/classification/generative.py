@@ -22,7 +22,7 @@ from qed.base.errors import ParameterError, level_of_user, shown
 from qed.base.models.checks import refuse_amounts
 from qed.base.models.labels import refuse_one_class
 from qed.base.models.problem import StatisticProblem
-from qed.base.models.roles import OnePassClassifier
+from qed.base.models.roles import OnePassClassifier, none_of_one
 from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.classification.together import chances_of, decided, search_together
@@ -92,9 +92,7 @@ class Generative(OnePassClassifier):
         return chances_of(self._joint(block))
 
     def _log_probabilities(self, block: Block) -> np.ndarray:
-        found = np.asarray(log_softmax(self._joint(block), axis=1))
-        # A probability that is one when rounded.
-        return np.where(np.abs(found) < np.finfo(block.X.dtype).eps / 2, 0, found)
+        return none_of_one(log_softmax(self._joint(block), axis=1), block)
 
     def _same_classes(self, problem: StatisticProblem) -> bool:
         """Say whether the rows of a problem have the classes of the model."""

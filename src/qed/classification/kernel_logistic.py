@@ -29,7 +29,7 @@ from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.labels import class_factors, encode, learn_classes
-from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.parameters import Parameter, boolean, class_weights, integer, number
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Step
@@ -266,7 +266,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
         "C": number(0, above=True),
         **WIDTH_PARAMETERS,
         "fit_intercept": boolean(),
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
         "tol": number(0),
         "max_iter": integer(1),
     }

@@ -29,7 +29,7 @@ from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread, work
 from qed.base.models.labels import class_factors, learn_classes, refuse_one_class
 from qed.base.models.no_effect import RIDGE, takes
-from qed.base.models.parameters import Parameter, boolean, choice, number
+from qed.base.models.parameters import Parameter, boolean, class_weights, number
 from qed.base.models.roles import OnePassClassifier
 from qed.base.models.searching import Answer, Collected, Question, Table
 from qed.base.sources.block import Block
@@ -113,6 +113,7 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
            [0, 1]])
     """
 
+    problem_kind = SignedProblem
     passes = "two"
     statistic_parameters = ("class_weight",)
     attributes: ClassVar = {
@@ -123,7 +124,7 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "fit_intercept": boolean(),
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
         "positive": boolean(),
     }
     no_inference: ClassVar[str] = "its targets are signs, which no noise of constant variance makes"
@@ -140,15 +141,6 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
 
     def _statistic(self, block: Block) -> SignedSums:
         return SignedSums.of(block, self.class_weight, type(self).__name__)
-
-    def _problem(self, rows: Rows) -> SignedProblem:
-        return SignedProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> SignedProblem:
-        return SignedProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: SignedSums, target_ndim: int = 1) -> SignedProblem:
-        return SignedProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _needs_all(self) -> str:
         balanced = isinstance(self.class_weight, str)

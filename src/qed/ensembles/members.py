@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.models.composed import Member, refuse_weights, takes_weights
+from qed.base.models.composed import Member, refuse_weights, takes_missing, takes_sparse, takes_weights
+from qed.base.models.estimator import Estimator
 from qed.base.models.proof import FOLLOWING, SAME_DATA, certify
 from qed.base.random import generator
 from qed.selection.searching.candidates import fresh
 
 Proofs = Sequence[tuple[str, Certificate | None]]
+
+
+class Copies(Estimator):
+    """An ensemble of copies of one model, the parameter `estimator`."""
+
+    estimator: Member
+
+    @abstractmethod
+    def _usual(self) -> Member:
+        """Give the member that is taken where none is given."""
+
+    @property
+    def estimator_(self) -> Member:
+        """The model that was copied for each member."""
+        return self._usual() if self.estimator is None else self.estimator
+
+    @property
+    def missing(self) -> bool:  # type: ignore[override]
+        """Whether missing values are let through: where members take them."""
+        return takes_missing(self.estimator_)
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether sparse matrices are taken: where members take them."""
+        return takes_sparse(self.estimator_)
 
 
 def seeded(member: Member, seed: int, *key: str | int, anew: bool = True) -> Member:

@@ -123,10 +123,7 @@ class Network:
 
     @property
     def shapes(self) -> list[Shape]:
-        found = [self.input_shape]
-        for layer in self.layers:
-            found.append(layer.shape(found[-1]))
-        return found
+        return self.chain.shapes(self.input_shape)
 
     def views(self, vector: Array) -> dict[str, Array]:
         """Give a vector as long as `vector` as arrays by name, such as its gradient."""

@@ -20,7 +20,7 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import check_parameters, integer, number
 from qed.base.running.drive import usual_advice, warn_if_unproven
-from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
+from qed.base.running.steps import Ending, Halt, Reason, Rule, Step, noting
 from qed.base.sources.layout import did_you_mean
 from qed.base.visible import ShownAsText
 from qed.optim.functions.derivatives import check_gradient
@@ -181,15 +181,9 @@ class Descent(Task):
         self.objective, self.method, self.start = objective, method, start
 
     def steps(self, start: Step | None) -> Generator[Step, None, Halt]:
-        """Yield the steps of the method, each with the point where the run began, so that it can be taken up by itself."""
+        """Give the steps of the method, each with the point where the run began, so that it can be taken up by itself."""
         steps = self.method.steps(self.objective, self.start, start)
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-            step.state.setdefault("origin", self.start)
-            yield step
+        return noting(steps, lambda step: step.state.setdefault("origin", self.start))
 
     def prove(self, step: Step, tol: float) -> list[Claim]:
         return list(self.method.prove(self.objective, self.start, step, tol))

@@ -84,6 +84,24 @@ class MappedRows:
         return self.columns.fingerprint()
 
 
+class MappedProblem(SpreadProblem):
+    """What is kept of the rows, and how their features are spread."""
+
+    @cached_property
+    def spread(self) -> Spread:
+        seen = self.statistic.features
+        found = spread_of(seen)
+        # Features are rounded themselves, by some units of their size: that moves the centred table, and its squares by twice as much.
+        squares = found.total + seen.weight * float(seen.x_mean @ seen.x_mean)
+        slip = FEATURE_ROUNDINGS * EPS * float(np.sqrt(squares))
+        found.noise += 2 * slip * float(np.sqrt(found.total)) + slip**2
+        return found
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        return self.statistic.fingerprint()
+
+
 class FeatureSpacePCA(PCA):
     """Principal components of the explicit features of a kernel.
 
@@ -142,6 +160,7 @@ class FeatureSpacePCA(PCA):
     True
     """
 
+    problem_kind = MappedProblem
     attributes: ClassVar = {
         "components_": floats("outputs", "mapped"),
         "mean_": floats("mapped"),
@@ -199,35 +218,11 @@ class FeatureSpacePCA(PCA):
     def _features_of(self, X: Any) -> Any:
         return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).features(X)
 
-    def _problem(self, rows: Rows) -> MappedProblem:
+    def _problem(self, rows: Rows) -> Any:
         kernel = as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         if kernel.n_features(rows.n_features) is None:
             raise ParameterError(
                 f"FeatureSpacePCA: the kernel {kernel!r} has no finite features that are known. Use qed.KernelPCA, which needs none, or "
                 "qed.Nystroem and qed.PCA."
             )
-        return MappedProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> MappedProblem:
-        return MappedProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> MappedProblem:
-        return MappedProblem(self, rows, statistic, target_ndim=target_ndim)
-
-
-class MappedProblem(SpreadProblem):
-    """What is kept of the rows, and how their features are spread."""
-
-    @cached_property
-    def spread(self) -> Spread:
-        seen = self.statistic.features
-        found = spread_of(seen)
-        # Features are rounded themselves, by some units of their size: that moves the centred table, and its squares by twice as much.
-        squares = found.total + seen.weight * float(seen.x_mean @ seen.x_mean)
-        slip = FEATURE_ROUNDINGS * EPS * float(np.sqrt(squares))
-        found.noise += 2 * slip * float(np.sqrt(found.total)) + slip**2
-        return found
-
-    @cached_property
-    def fingerprint(self) -> Fingerprint:
-        return self.statistic.fingerprint()
+        return super()._problem(rows)

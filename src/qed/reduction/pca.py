@@ -32,7 +32,6 @@ from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin
 from qed.base.numbers import EPS
 from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block, as_dense, is_sparse
-from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
 from qed.reduction.claims import TOLERANCE, Plane, claim_of_signs
 from qed.reduction.evidence import enough_for, most_likely
@@ -44,6 +43,23 @@ from qed.stats.moments import Moments
 
 # How often images of random directions are taken by default: more often where few directions are wanted, as scikit-learn has it.
 OFTEN, SELDOM, FEW = 7, 4, 0.1
+
+
+class SpreadProblem(StatisticProblem):
+    """What is kept of the rows, and how they are spread."""
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Say how the rows are spread about their mean."""
+        if np.isfinite((found := spread_of(self.statistic)).total):
+            return found
+        raise overflowed(self.model)
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others; what is centred already is not centred again."""
+        seen, spread = self.statistic, self.spread
+        return seen.fingerprint_by(spread.design) if isinstance(spread, SpreadOfRows) else seen.fingerprint()
 
 
 @takes(
@@ -117,6 +133,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     True
     """
 
+    problem_kind = SpreadProblem
     attributes: ClassVar = {
         "components_": floats("outputs", "features"),
         "explained_variance_": floats("outputs", low=0),
@@ -159,15 +176,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _statistic(self, block: Block) -> Moments | KeptRows:
         return keep_features(block)
-
-    def _problem(self, rows: Rows) -> SpreadProblem:
-        return SpreadProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> SpreadProblem:
-        return SpreadProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> SpreadProblem:
-        return SpreadProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _most(self, problem: SpreadProblem) -> int:
         return min(problem.statistic.count, problem.spread.width)
@@ -375,20 +383,3 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     def _disagreement(self) -> str:
         kept = {len(self.components_), len(self.explained_variance_), self.n_components_}
         return "" if len(kept) == 1 else "components_ and explained_variance_ differ in number"
-
-
-class SpreadProblem(StatisticProblem):
-    """What is kept of the rows, and how they are spread."""
-
-    @cached_property
-    def spread(self) -> Spread:
-        """Say how the rows are spread about their mean."""
-        if np.isfinite((found := spread_of(self.statistic)).total):
-            return found
-        raise overflowed(self.model)
-
-    @cached_property
-    def fingerprint(self) -> Fingerprint:
-        """Tell these rows from others; what is centred already is not centred again."""
-        seen, spread = self.statistic, self.spread
-        return seen.fingerprint_by(spread.design) if isinstance(spread, SpreadOfRows) else seen.fingerprint()

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError, level_of_user
@@ -27,7 +28,7 @@ from qed.selection.searching.scorers import ScoringLike, scorers_for
 from qed.selection.splitting.splits import Splitting
 
 
-class CrossValidation(dict[str, Any]):
+class CrossValidation(dict[str, object]):
     """The scores of a model on each fold: a dict with scikit-learn's names, and their mean.
 
     Attributes
@@ -98,7 +99,7 @@ def cross_validate(
     scoring: ScoringLike = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     return_train_score: bool = False,
     return_estimator: bool = False,
     return_indices: bool = False,
@@ -173,7 +174,7 @@ def cross_val_score(
     scoring: ScoringLike = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     error_score: ErrorScore = "raise",
     params: Mapping[str, object] | None = None,
 ) -> np.ndarray:
@@ -231,7 +232,7 @@ def cross_val_predict(
     *,
     method: str = "predict",
     sample_weight: Any = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     params: Mapping[str, object] | None = None,
 ) -> Any:
     """Predict every row by a model that has not seen it.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
 from qed.base.visible import Lines, Shown
@@ -40,7 +41,7 @@ class NestedCrossValidation(Shown):
 
     scores: np.ndarray
     promised: np.ndarray
-    chosen: list[dict[str, Any]]
+    chosen: list[dict[str, object]]
     searches: list[Any] = field(repr=False)
 
     @property
@@ -88,7 +89,7 @@ def _error(values: np.ndarray) -> float:
 
 
 def nested_cross_validate(
-    search: Any, X: Any, y: Any = None, cv: Splitting = 5, *, sample_weight: Any = None, groups: Any = None
+    search: Any, X: Any, y: Any = None, cv: Splitting = 5, *, sample_weight: Any = None, groups: ArrayLike | None = None
 ) -> NestedCrossValidation:
     """Judge a search by rows that it has not seen, and measure how much its own score flatters.
 

@@ -75,7 +75,7 @@ class Scorer:
     function: Callable[..., Any] | None
     sign: int = 1
     response: str | tuple[str, ...] = "predict"
-    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    options: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not all(name in RESPONSES for name in self._responses):
@@ -92,7 +92,7 @@ class Scorer:
         return [method for name in self._responses for method in RESPONSES[name]]
 
     @cached_property
-    def _accepted(self) -> dict[str, Any]:
+    def _accepted(self) -> dict[str, object]:
         """What the metric takes, with its defaults: to find out takes as long as to judge some rows."""
         known = {} if self.function is None else inspect.signature(self.function).parameters
         return {name: one.default for name, one in known.items()}
@@ -188,7 +188,7 @@ class Scorer:
         assert self.function is not None
         return by_number.FROM_SUMS[self.function](weight, squared_error, scatter) * self.sign
 
-    def _ask(self, estimator: Any, X: Any) -> tuple[np.ndarray, dict[str, Any]]:
+    def _ask(self, estimator: Any, X: Any) -> tuple[np.ndarray, dict[str, object]]:
         """Give the response of the model, and what its classes imply for the arguments of the metric."""
         method = self.asks(estimator)
         if method is None:
@@ -204,7 +204,7 @@ class Scorer:
         classes = getattr(estimator, "classes_", None)
         if method == "predict" or classes is None:
             return response, {}
-        implied: dict[str, Any] = {}
+        implied: dict[str, object] = {}
         if "labels" in self._accepted and "labels" not in self.options:
             implied["labels"] = classes
         if len(classes) != 2:

@@ -228,11 +228,14 @@ class OnePass(Estimator):
     statistic_parameters : tuple of str or None
         The parameters that the statistic depends on; None stands for all of them. Candidates of a search that agree in these share
         the one pass that collects it.
+    problem_kind : type of StatisticProblem
+        What the rows become: a statistic, with what a model works out of it once.
     least_weight : float
         What all rows together have to weigh more than; rows that are added or taken away may weigh less.
     """
 
     passes: ClassVar[str] = "one"
+    problem_kind: ClassVar[type[StatisticProblem]] = StatisticProblem
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
     least_weight: ClassVar[float] = 0.0
     attributes: ClassVar[Attributes] = {
@@ -245,15 +248,15 @@ class OnePass(Estimator):
     def _statistic(self, block: Block) -> Any:
         """Give the statistic of one block; see `qed.base.statistic.Statistic`."""
 
-    def _problem(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows)
+    def _problem(self, rows: Rows) -> Any:
+        return self.problem_kind(self, rows)
 
-    def _evidence(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows, source="data")
+    def _evidence(self, rows: Rows) -> Any:
+        return self.problem_kind(self, rows, source="data")
 
-    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> StatisticProblem:
+    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> Any:
         """Make the problem of rows whose statistic is known already; they say themselves what their target is, where they are at hand."""
-        return StatisticProblem(self, rows, statistic, target_ndim=target_ndim)
+        return self.problem_kind(self, rows, statistic, target_ndim=target_ndim)
 
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)

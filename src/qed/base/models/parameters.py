@@ -130,6 +130,11 @@ def choice(*options: Any, kind: str = "optimization") -> Parameter:
     return Parameter(wanted, accepts, kind)
 
 
+def class_weights() -> Parameter:
+    """Make a rule for what classes count: all the same, as much as each other, or what a mapping says."""
+    return choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping))
+
+
 def boolean(*, kind: str = "model") -> Parameter:
     """Accept True or False."""
     return Parameter("True or False", lambda value: isinstance(value, (bool, np.bool_)), kind)

@@ -147,6 +147,11 @@ def _as_precise(block: Block, function: Callable[[Block], Any]) -> Any:
         return found.astype(np.float32, copy=False) if single else found
 
 
+def none_of_one(logs: np.ndarray, block: Block) -> np.ndarray:
+    """Give logarithms of probabilities; zero of those that are one when rounded to the precision of the block."""
+    return np.where(np.abs(logs) < np.finfo(block.X.dtype).eps / 2, 0, logs)
+
+
 class Classifier(ClassifierMixin, Estimator):
     """A model that tells classes. Subclasses set ``classes_`` and score each class."""
 
@@ -196,7 +201,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _log_probabilities(self, block: Block) -> np.ndarray:
         """Give their logarithms; a model that can keep more digits than this does."""
         with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(block))
+            return none_of_one(np.log(self._probabilities(block)), block)
 
     @available_if(lambda self: self._has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ the watchers, honours a time budget and Ctrl-C, and says in a sentence why it en
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from time import perf_counter
@@ -281,6 +281,17 @@ def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), sta
     ('CERTIFIED', 13)
     """
     return Run(rule, watchers, start).drive(steps)
+
+
+def noting(steps: Generator[Step, None, Halt], note: Callable[[Step], object]) -> Generator[Step, None, Halt]:
+    """Yield the steps of a method, each after something was noted in it."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            return end.value
+        note(step)
+        yield step
 
 
 class Run:

@@ -26,7 +26,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.no_effect import LOGISTIC, takes
-from qed.base.models.parameters import Parameter, boolean, choice, infinity, integer, number
+from qed.base.models.parameters import Parameter, boolean, choice, class_weights, infinity, integer, number
 from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.rows import Rows
@@ -115,7 +115,7 @@ class LogisticRegression(LinearClassifier, SoftmaxClassifier, Iterative):
         "l1_ratio": number(0, 1) | choice(None),
         "penalty": choice("deprecated", "l2", "l1", "elasticnet", None),
         "fit_intercept": boolean(),
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
         "tol": number(0),
         "max_iter": integer(1),
     }

@@ -25,7 +25,8 @@ from qed.base.models.parameters import Parameter, array, boolean, choice, intege
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block
-from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
+from qed.classification.generative import MOST_ERROR, beyond
+from qed.classification.naive_bayes.counting import WithPriors
 from qed.classification.naive_bayes.multinomial import refuse_negative
 from qed.stats.by_class import ByClass
 from qed.stats.classes.levels import LevelCounts
@@ -35,7 +36,7 @@ MOST_LEVELS = 1 << 20
 
 
 @takes(force_alpha=no_effect(boolean(), True, "a small alpha is taken as it is"))
-class CategoricalNB(Generative):
+class CategoricalNB(WithPriors):
     """Classes by the levels of columns.
 
     Parameters
@@ -98,8 +99,6 @@ class CategoricalNB(Generative):
     compare_encoder: ClassVar[Mapping[str, bool]] = {"coded": True}
     compare_scale: ClassVar[bool] = False
 
-    class_count_: np.ndarray
-    class_log_prior_: np.ndarray
     n_categories_: np.ndarray
     category_count_: list[np.ndarray]
     feature_log_prob_: list[np.ndarray]
@@ -151,14 +150,9 @@ class CategoricalNB(Generative):
             )
         return np.broadcast_to(least, (p,))
 
-    def _priors(self, seen: ByClass) -> np.ndarray:
-        return self._shares(seen, self.class_prior, equal=not self.fit_prior)
-
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
-        self._learn_classes(seen, least=1)
-        self.class_count_ = seen.weights.copy()
-        self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
+        self._learn_priors(seen)
         self.n_categories_, self.category_count_ = self._counts(seen)
         self.feature_log_prob_ = self._shares_of_levels()
 
@@ -203,7 +197,6 @@ class CategoricalNB(Generative):
             off = max(off, beyond(found - count, rounding * count + np.minimum(kept, MOST_ERROR * smooth)))
         shares = zip(self.feature_log_prob_, self._shares_of_levels())
         gap = max(float(np.abs(found - share).max(initial=0.0)) for found, share in shares)
-        prior = np.minimum(log_priors(self._priors(seen)), 0.0)
         return [
             Claim("columns have the levels said", float(np.abs(self.n_categories_ - levels).max(initial=0)), 0.0),
             Claim(
@@ -211,11 +204,7 @@ class CategoricalNB(Generative):
                 max(off, beyond(self.class_count_ - seen.weights, rounding * seen.weights)),
                 0.0,
             ),
-            Claim(
-                "priors are the shares of the classes, or those given",
-                float(np.abs(self.class_log_prior_ - prior).max()),
-                rounding,
-            ),
+            self._prior_claim(seen, rounding),
             Claim("frequencies follow from the counts", gap, 4096 * EPS),
             Claim("relative error of smoothed counts, at most", error, MOST_ERROR),
         ]

@@ -38,7 +38,29 @@ class Estimates(NamedTuple):
     constants: np.ndarray  # (n_classes,): b
 
 
-class CountingNB(Generative):
+class WithPriors(Generative):
+    """A naive Bayes classifier whose priors are given, equal, or the shares of the classes."""
+
+    class_prior: ArrayLike | None
+    fit_prior: bool
+    class_count_: np.ndarray
+    class_log_prior_: np.ndarray
+
+    def _priors(self, seen: ByClass) -> np.ndarray:
+        return self._shares(seen, self.class_prior, equal=not self.fit_prior)
+
+    def _learn_priors(self, seen: ByClass) -> None:
+        self._learn_classes(seen, least=1)
+        self.class_count_ = seen.weights.copy()
+        self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
+
+    def _prior_claim(self, seen: ByClass, rounding: float) -> Claim:
+        prior = np.minimum(log_priors(self._priors(seen)), 0.0)
+        off = float(np.abs(self.class_log_prior_ - prior).max())
+        return Claim("priors are the shares of the classes, or those given", off, rounding)
+
+
+class CountingNB(WithPriors):
     """A naive Bayes classifier that learns from sums of columns."""
 
     sparse = True
@@ -59,10 +81,6 @@ class CountingNB(Generative):
     compare_scale: ClassVar[bool] = False
 
     alpha: ArrayLike
-    fit_prior: bool
-    class_prior: ArrayLike | None
-    class_count_: np.ndarray
-    class_log_prior_: np.ndarray
     feature_count_: np.ndarray
     feature_log_prob_: np.ndarray
 
@@ -86,14 +104,9 @@ class CountingNB(Generative):
             )
         return alpha
 
-    def _priors(self, seen: ByClass) -> np.ndarray:
-        return self._shares(seen, self.class_prior, equal=not self.fit_prior)
-
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
-        self._learn_classes(seen, least=1)
-        self.class_count_ = seen.weights.copy()
-        self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
+        self._learn_priors(seen)
         self.feature_count_ = np.array([part.total for part in seen])
         self.feature_log_prob_ = self._estimates(self.feature_count_, self.class_count_).feature_log_prob
 
@@ -144,7 +157,6 @@ class CountingNB(Generative):
         if not self._same_classes(problem):
             return [Claim("the classes are those of the rows", np.inf, 0.0)]
         count = np.array([part.total for part in seen])
-        prior = np.minimum(log_priors(self._priors(seen)), 0.0)
         wanted = self._estimates(self.feature_count_, self.class_count_).feature_log_prob
         # Sums of numbers that are not negative: their relative error is at most the number of roundings.
         rounding = (max(part.count for part in seen) + 64) * EPS
@@ -162,11 +174,7 @@ class CountingNB(Generative):
                 ),
                 0.0,
             ),
-            Claim(
-                "priors are the shares of the classes, or those given",
-                float(np.abs(self.class_log_prior_ - prior).max()),
-                rounding + 4 * float(ratio(allowed, seen.weights).max()),
-            ),
+            self._prior_claim(seen, rounding + 4 * float(ratio(allowed, seen.weights).max())),
             Claim(
                 "probabilities follow from the counts (difference, relative)",
                 float((np.abs(self.feature_log_prob_ - wanted) / np.maximum(np.abs(wanted), 1.0)).max(initial=0.0)),

@@ -29,7 +29,16 @@ from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.labels import learn_classes
 from qed.base.models.no_effect import no_effect, takes
-from qed.base.models.parameters import Parameter, boolean, check_parameters, choice, integer, number, random_state
+from qed.base.models.parameters import (
+    Parameter,
+    boolean,
+    check_parameters,
+    choice,
+    class_weights,
+    integer,
+    number,
+    random_state,
+)
 from qed.base.models.roles import Classifier
 from qed.base.random import seed_of
 from qed.base.running.callbacks import calling_back, iteration_callbacks
@@ -149,7 +158,7 @@ class Perceptron(Classifier, Iterative):
         "shuffle": boolean(),
         "eta0": number(0, above=True),
         "random_state": random_state(),
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
         "average": boolean(),
         "scaled": boolean(),
         "strict": boolean(),

@@ -23,7 +23,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.no_effect import takes
-from qed.base.models.parameters import Parameter, choice
+from qed.base.models.parameters import Parameter, choice, class_weights
 from qed.base.models.problem import emptied
 from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Step
@@ -132,7 +132,7 @@ class LinearSVC(LinearClassifier, LinearMachine):
         "penalty": choice("l2", "l1"),
         "loss": choice("squared_hinge", "hinge"),
         "multi_class": choice("ovr", "crammer_singer"),
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0]}
     compare_name: ClassVar[str] = "Linear support vector machine"

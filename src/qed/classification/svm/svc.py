@@ -28,7 +28,7 @@ from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import ManySupportVectorsWarning, NotFittedError, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
 from qed.base.models.no_effect import no_effect, takes
-from qed.base.models.parameters import Parameter, boolean, choice
+from qed.base.models.parameters import Parameter, boolean, choice, class_weights
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.running.steps import Ending, Step
@@ -187,7 +187,7 @@ class SVC(Classifier, KernelMachine):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **MACHINE_PARAMETERS,
-        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "class_weight": class_weights(),
         "probability": boolean() | choice("deprecated"),
         "decision_function_shape": choice("ovr", "ovo"),
     }

@@ -19,7 +19,7 @@ from qed.base.attributes import Attributes, each, floats, integers, model
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import finite
-from qed.base.models.composed import Member, member, takes_missing, takes_sparse
+from qed.base.models.composed import Member, member
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, integer, number, random_state
 from qed.base.models.proof import restated
@@ -30,7 +30,7 @@ from qed.base.running.drive import warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.ensembles.members import failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
+from qed.ensembles.members import Copies, failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
 from qed.ensembles.problem import MemberProblem
 from qed.selection.metrics.classification import accuracy_score
 from qed.selection.metrics.regression import r2_score
@@ -58,7 +58,7 @@ class Judged:
     after: float = 0.0  # the share of that weight which lies on its mistakes
 
 
-class AdaBoost(Iterative):
+class AdaBoost(Copies, Iterative):
     """Members that are fitted one after another, each to what those before it got wrong."""
 
     passes: ClassVar[str] = "in memory"
@@ -85,10 +85,6 @@ class AdaBoost(Iterative):
         return members_disagree(self.estimators_, self.n_features_in_)
 
     @abstractmethod
-    def _usual(self) -> Member:
-        """Give the member that is taken where none is given."""
-
-    @abstractmethod
     def _said(self, made: Member, problem: Any) -> np.ndarray:
         """Give what a member says of the rows: numbers, or the numbers of classes."""
 
@@ -103,21 +99,6 @@ class AdaBoost(Iterative):
     @abstractmethod
     def _stages(self, block: Block, numbers: list[int]) -> Iterator[Any]:
         """Give sums over the first members for a block, for each of some numbers of them in ascending order."""
-
-    @property
-    def estimator_(self) -> Member:
-        """The member that was copied for each round."""
-        return self._usual() if self.estimator is None else self.estimator
-
-    @property
-    def missing(self) -> bool:  # type: ignore[override]
-        """Whether missing values are let through: where members take them."""
-        return takes_missing(self.estimator_)
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        """Whether sparse matrices are taken: where members take them."""
-        return takes_sparse(self.estimator_)
 
     @property
     def _draws(self) -> bool:

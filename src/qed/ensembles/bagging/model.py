@@ -22,8 +22,7 @@ from qed.base.attributes import Attributes, each, floats, integers, maybe, model
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import work
 from qed.base.errors import ParameterError
-from qed.base.models.composed import Member, member, takes_missing, takes_sparse
-from qed.base.models.estimator import Estimator
+from qed.base.models.composed import Member, member
 from qed.base.models.no_effect import NO_EFFECT, with_default
 from qed.base.models.out_of_bag import means, search_out_of_bag, warn_of_unjudged
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
@@ -31,7 +30,7 @@ from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
 from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.rows import Rows
-from qed.ensembles.members import failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
+from qed.ensembles.members import Copies, failing_claims, fitted, members_disagree, names_of, proof_of, seeded, times_of
 from qed.ensembles.problem import MemberProblem
 
 
@@ -63,7 +62,7 @@ BAGGING_NO_EFFECT = {
 }
 
 
-class Bagging(Estimator):
+class Bagging(Copies):
     """Members that are fitted side by side."""
 
     passes: ClassVar[str] = "in memory"
@@ -88,31 +87,12 @@ class Bagging(Estimator):
     oob_score_: float
 
     @abstractmethod
-    def _usual(self) -> Member:
-        """Give the member that is taken where none is given."""
-
-    @abstractmethod
     def _answers(self, made: Member, X: np.ndarray) -> np.ndarray:
         """Give what a member adds to the sum over members, of shape (n, outputs)."""
 
     @abstractmethod
     def _judged(self, problem: Any, mean: np.ndarray, there: np.ndarray) -> float:
         """Keep the means over the members that have not seen each row, and give their score for the rows that some left out."""
-
-    @property
-    def estimator_(self) -> Member:
-        """The model that was copied for each member."""
-        return self._usual() if self.estimator is None else self.estimator
-
-    @property
-    def missing(self) -> bool:  # type: ignore[override]
-        """Whether missing values are let through: where members take them."""
-        return takes_missing(self.estimator_)
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        """Whether sparse matrices are taken: where members take them."""
-        return takes_sparse(self.estimator_)
 
     def _solve(self, problem: MemberProblem) -> None:
         if self.oob_score and not self.bootstrap:

@@ -17,12 +17,10 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
-from qed.base.errors import InputError
-from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, Source
 from qed.base.models.roles import Transformer
-from qed.base.random import Seed, generator, seed_of
+from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.features.maps.sampling import Sample
@@ -86,14 +84,7 @@ class ApproximateMap(Transformer):
         self.error_ = _relative_error(*self._measured(problem.sample))
 
     def _draw(self, rows: Rows) -> Sample:
-        salt = int(generator(self.seed_, "rows").integers(2**62))
-        sample: Sample = rows.fold(Sample.of, self._used() + HELD, salt)
-        if not sample.summary.is_complete:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        if not len(sample.X):
-            raise InputError(f"{type(self).__name__} needs at least one row with a positive weight.")
-        return sample
+        return Sample.drawn(rows, self, self._used() + HELD, self.seed_)
 
     def _measured(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Give the kernel matrix and the features of the held rows; of all, where none are left."""

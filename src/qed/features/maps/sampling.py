@@ -13,8 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers, of
+from qed.base.errors import InputError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.random import generator
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, as_dense
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 
 
@@ -67,6 +71,17 @@ class Sample:
         X = block.X[chosen]
         X = np.asarray(as_dense(X), dtype=np.float64)
         return cls(size, drawn[chosen], numbers[chosen], X, Summary.of(block))
+
+    @classmethod
+    def drawn(cls, rows: Rows, model: object, size: int, seed: int) -> Sample:
+        """Draw so many rows for a model, with a seed of its own, or say what is wrong with the rows."""
+        sample: Sample = rows.fold(cls.of, size, int(generator(seed, "rows").integers(2**62)))
+        if not sample.summary.is_complete:
+            refuse_missing(rows, model)
+            raise overflowed(model)
+        if not len(sample.X):
+            raise InputError(f"{type(model).__name__} needs at least one row with a positive weight.")
+        return sample
 
     def __add__(self, other: Sample) -> Sample:
         drawn = np.concatenate([self.lots, other.lots])

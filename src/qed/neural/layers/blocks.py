@@ -30,9 +30,14 @@ class Chain(Layer):
         return all(layer.by_rows for layer in self.layers)
 
     def shape(self, given: Shape) -> Shape:
+        return self.shapes(given)[-1]
+
+    def shapes(self, given: Shape) -> list[Shape]:
+        """Give the shape of a row before the first layer and after each."""
+        found = [given]
         for layer in self.layers:
-            given = layer.shape(given)
-        return given
+            found.append(layer.shape(found[-1]))
+        return found
 
     def weights(self, given: Shape) -> dict[str, Weight]:
         found: dict[str, Weight] = {}

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from qed.base.running.steps import Halt, Step
+from qed.base.running.steps import Halt, Step, noting
 from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.node import Array
 from qed.neural.models.problem import NetworkProblem
@@ -28,7 +28,7 @@ class Both:
 def descend(
     network: Network, problem: NetworkProblem, penalty: float, start: Step | None = None
 ) -> Generator[Step, None, Halt]:
-    """Yield the steps of L-BFGS on the loss of all rows, with the penalty."""
+    """Give the steps of L-BFGS on the loss of all rows, with the penalty."""
     total = problem.total
     decays = np.concatenate([np.full(weight.size, weight.decays) for weight in network.weights.values()])
     double = Network(network.layers, network.input_shape, loss=network.loss, dtype=np.float64)
@@ -49,14 +49,12 @@ def descend(
     objective = Objective(lambda point: at(point).loss, lambda point: at(point).gradient)
     steps = LBFGS().steps(objective, network.vector.astype(np.float64), start)
     losses = [] if start is None else list(start.state["losses"])
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+
+    def note(step: Step) -> None:
         losses.append(step.objective)
         step.state["losses"] = list(losses)
-        yield step
+
+    return noting(steps, note)
 
 
 def _of_block(block: Block, network: Network, point: Array, total: float) -> Both:

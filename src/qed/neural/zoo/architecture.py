@@ -43,10 +43,7 @@ class Architecture:
     @property
     def shapes(self) -> list[Shape]:
         """The shape of a row before the first layer and after each."""
-        found = [self.input_shape]
-        for layer in self.layers:
-            found.append(layer.shape(found[-1]))
-        return found
+        return Chain(self.layers).shapes(self.input_shape)
 
     @property
     def receptive_fields(self) -> list[Field]:

@@ -29,7 +29,7 @@ from scipy import sparse
 from qed.base.attributes import floats, integers, maybe, size
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, level_of_user
-from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.checks import overflowed
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
@@ -91,13 +91,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
         return SampleProblem(self._sample(rows), rows)
 
     def _sample(self, rows: Rows) -> Sample:
-        sample: Sample = rows.fold(Sample.of, HELD, int(generator(self.seed_, "rows").integers(2**62)))
-        if not sample.summary.is_complete:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        if not len(sample.X):
-            raise InputError(f"{type(self).__name__} needs at least one row with a positive weight.")
-        return sample
+        return Sample.drawn(rows, self, HELD, self.seed_)
 
     def _dimension(self, count: int) -> int:
         """Give the number of directions: asked for, or enough for so many rows."""

@@ -12,7 +12,7 @@ Tipping and Bishop (1999), Probabilistic principal component analysis.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from qed.base.models.parameters import choice, integer, number
 from qed.base.models.proof import restated, whole
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
 from qed.reduction.claims import TOLERANCE, Plane
 from qed.reduction.evidence import enough_for
 from qed.reduction.hidden.normal import HiddenNormal, turned_up, wrong_signs
@@ -84,6 +83,7 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
            [0. , 0.5]])
     """
 
+    problem_kind = SpreadProblem
     attributes: ClassVar = {
         "explained_variance_": floats("factors", low=0),
         "noise_variance_": floats(above=0),
@@ -103,15 +103,6 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
 
     def _statistic(self, block: Block) -> Moments | KeptRows:
         return keep_features(block)
-
-    def _problem(self, rows: Rows) -> SpreadProblem:
-        return SpreadProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> SpreadProblem:
-        return SpreadProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> SpreadProblem:
-        return SpreadProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _most(self) -> int:
         return int(self.n_features_in_) - (self.noise_variance is None)

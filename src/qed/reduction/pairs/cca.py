@@ -30,7 +30,6 @@ from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Regressor, Transformer
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
 from qed.reduction.pairs.canonical import Canonical
 from qed.reduction.pairs.latent import SharedLatent
 from qed.reduction.pairs.problem import CanonicalProblem
@@ -106,6 +105,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
     0.0
     """
 
+    problem_kind = CanonicalProblem
     attributes: ClassVar = {
         "correlations_": floats("pairs", low=0, high=1 + 1e-9),
         "x_rotations_": floats("features", "pairs"),
@@ -149,15 +149,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
-
-    def _problem(self, rows: Rows) -> CanonicalProblem:
-        return CanonicalProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> CanonicalProblem:
-        return CanonicalProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> CanonicalProblem:
-        return CanonicalProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _pairs_wanted(self, found: Canonical) -> int:
         seen = found.moments

@@ -89,18 +89,13 @@ class LinearPredictor(Regressor):
 class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
+    problem_kind: ClassVar[type[StatisticProblem]] = LinearProblem
     positive: bool = False  # whether coefficients must not be negative
     statistic_parameters = ()
     attributes: ClassVar[Attributes] = {"statistic_": of(Moments, KeptRows, n_features="features", n_targets="outputs")}
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
-
-    def _problem(self, rows: Rows) -> Any:
-        return LinearProblem(self, rows)
-
-    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> Any:
-        return LinearProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _penalties(self, n_outputs: int) -> np.ndarray | None:
         """Give one squared penalty for each output, with which the model is least squares; None where it is something else."""
@@ -132,11 +127,7 @@ class LinearModel(LinearPredictor, OnePass):
 class LeastSquaresModel(LinearModel):
     """A linear predictor whose way to the least squares is chosen by the shape of the table."""
 
-    def _problem(self, rows: Rows) -> LeastSquaresProblem:
-        return LeastSquaresProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> LeastSquaresProblem:
-        return LeastSquaresProblem(self, rows, source="data")
+    problem_kind = LeastSquaresProblem
 
     def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> LeastSquaresProblem:
         problem = LeastSquaresProblem(self, rows, target_ndim=target_ndim)

@@ -51,6 +51,64 @@ NO_SHARE = 1e-12
 NO_PART = 1e-8
 
 
+class TotalProblem(LinearProblem):
+    """Moments of the rows, and the singular directions of columns and targets that follow."""
+
+    by_factor = False  # whether they are from the QR factor of the rows, because the moments leave too few digits
+
+    @cached_property
+    def directions(self) -> Directions:
+        """Decompose; with a second look where digits are missing."""
+        seen, d = self.model._centered(self.statistic), self.statistic.n_features
+        self.table = table_of(seen.scatter)
+        found = Directions.of(self.table, d, SINGLE)
+        if self.lazy_factor is not None and (found.digits < DIGITS_WANTED or self._hides(found)):
+            factor, self.by_factor = self.lazy_factor(), True
+            offset = np.sqrt(self.statistic.weight) * np.abs(seen.x_mean)
+            self.table = factor.R if self.model.fit_intercept else factor.uncentered()
+            found = Directions.of(self.table, d, 16 * len(seen.mean) * EPS, offset)
+        return found
+
+    def _hides(self, found: Directions) -> bool:
+        """Say whether rounding of squares hides a part of the squared distances: they are small differences of large numbers."""
+        if found.share_of_target <= NO_SHARE:
+            return True
+        coef = found.coefficients()
+        reach = found.lengths[found.rank :].sum() + found.lengths[: found.rank] @ np.abs(found.basis.T @ coef).sum(
+            axis=1
+        )
+        least = float((found.values[found.rank :] ** 2).sum()) * (1 + float(np.linalg.norm(coef)) ** 2)
+        return self.rounding**2 * float(reach) ** 2 > 100 * TOLERANCE * least
+
+    @property
+    def knows_rank(self) -> bool:
+        """Whether rows were looked at, or are too few, before columns were taken for dependent: sums do not tell them from nearly so."""
+        varying = int((np.diagonal(self.statistic.xx) > 0).sum())
+        most = min(varying, int(self.statistic.count) - self.model.fit_intercept)
+        return self.by_factor or self.directions.rank >= most
+
+    @property
+    def rounding(self) -> float:
+        """What rounding did to columns, relative to their lengths: that of squares is larger than that of a factor."""
+        m = len(self.statistic.mean)
+        if self.by_factor:
+            return factor_rounding(m)
+        seen = self.model._centered(self.statistic)
+        return float(np.sqrt(ratio(seen.noise**2, np.diagonal(seen.scatter)).max(initial=0.0) + m * (m + 2) * EPS))
+
+    def blur(self, values: np.ndarray) -> np.ndarray:
+        """Bound what rounding did to singular values, by their own size where columns are not alike, else by the largest."""
+        largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
+        moved = self.rounding * np.sqrt(m) * self.directions.far
+        own = values * (2 * moved if self.by_factor else moved**2) if moved < 0.5 else np.full(len(values), np.inf)
+        if self.by_factor:
+            return np.minimum(own, factor_rounding(m) * np.sqrt(m) * largest)
+        noise = self.model._centered(self.statistic).noise
+        squared = float(noise @ noise) + 8 * m * EPS * largest**2
+        coarse = squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY)
+        return np.asarray(np.minimum(coarse, own))
+
+
 class TotalLeastSquares(LinearModel):
     """Linear regression with errors in the columns as well as in the target, all of the same variance.
 
@@ -98,6 +156,7 @@ class TotalLeastSquares(LinearModel):
     (array([1.5, 1.5]), array([1.5, 1.5]))
     """
 
+    problem_kind = TotalProblem
     attributes: ClassVar = {
         "singular_values_": floats("features+outputs", low=0),
         "smallest_": floats(low=0),
@@ -108,15 +167,6 @@ class TotalLeastSquares(LinearModel):
 
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
-
-    def _problem(self, rows: Rows) -> TotalProblem:
-        return TotalProblem(self, rows)
-
-    def _evidence(self, rows: Rows) -> TotalProblem:
-        return TotalProblem(self, rows, source="data")
-
-    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> TotalProblem:
-        return TotalProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _solve(self, problem: TotalProblem) -> None:
         statistic, found = problem.statistic, problem.directions
@@ -288,64 +338,6 @@ class TotalLeastSquares(LinearModel):
         return (
             "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
         )
-
-
-class TotalProblem(LinearProblem):
-    """Moments of the rows, and the singular directions of columns and targets that follow."""
-
-    by_factor = False  # whether they are from the QR factor of the rows, because the moments leave too few digits
-
-    @cached_property
-    def directions(self) -> Directions:
-        """Decompose; with a second look where digits are missing."""
-        seen, d = self.model._centered(self.statistic), self.statistic.n_features
-        self.table = table_of(seen.scatter)
-        found = Directions.of(self.table, d, SINGLE)
-        if self.lazy_factor is not None and (found.digits < DIGITS_WANTED or self._hides(found)):
-            factor, self.by_factor = self.lazy_factor(), True
-            offset = np.sqrt(self.statistic.weight) * np.abs(seen.x_mean)
-            self.table = factor.R if self.model.fit_intercept else factor.uncentered()
-            found = Directions.of(self.table, d, 16 * len(seen.mean) * EPS, offset)
-        return found
-
-    def _hides(self, found: Directions) -> bool:
-        """Say whether rounding of squares hides a part of the squared distances: they are small differences of large numbers."""
-        if found.share_of_target <= NO_SHARE:
-            return True
-        coef = found.coefficients()
-        reach = found.lengths[found.rank :].sum() + found.lengths[: found.rank] @ np.abs(found.basis.T @ coef).sum(
-            axis=1
-        )
-        least = float((found.values[found.rank :] ** 2).sum()) * (1 + float(np.linalg.norm(coef)) ** 2)
-        return self.rounding**2 * float(reach) ** 2 > 100 * TOLERANCE * least
-
-    @property
-    def knows_rank(self) -> bool:
-        """Whether rows were looked at, or are too few, before columns were taken for dependent: sums do not tell them from nearly so."""
-        varying = int((np.diagonal(self.statistic.xx) > 0).sum())
-        most = min(varying, int(self.statistic.count) - self.model.fit_intercept)
-        return self.by_factor or self.directions.rank >= most
-
-    @property
-    def rounding(self) -> float:
-        """What rounding did to columns, relative to their lengths: that of squares is larger than that of a factor."""
-        m = len(self.statistic.mean)
-        if self.by_factor:
-            return factor_rounding(m)
-        seen = self.model._centered(self.statistic)
-        return float(np.sqrt(ratio(seen.noise**2, np.diagonal(seen.scatter)).max(initial=0.0) + m * (m + 2) * EPS))
-
-    def blur(self, values: np.ndarray) -> np.ndarray:
-        """Bound what rounding did to singular values, by their own size where columns are not alike, else by the largest."""
-        largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
-        moved = self.rounding * np.sqrt(m) * self.directions.far
-        own = values * (2 * moved if self.by_factor else moved**2) if moved < 0.5 else np.full(len(values), np.inf)
-        if self.by_factor:
-            return np.minimum(own, factor_rounding(m) * np.sqrt(m) * largest)
-        noise = self.model._centered(self.statistic).noise
-        squared = float(noise @ noise) + 8 * m * EPS * largest**2
-        coarse = squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY)
-        return np.asarray(np.minimum(coarse, own))
 
 
 def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:

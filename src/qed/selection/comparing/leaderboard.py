@@ -103,12 +103,12 @@ class Entry:
         return float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else float("nan")
 
     @property
-    def setting(self) -> dict[str, Any]:
+    def setting(self) -> dict[str, object]:
         """The chosen parameters."""
         return self.contender.candidates[self.chosen]
 
     @property
-    def choice(self) -> dict[str, Any]:
+    def choice(self) -> dict[str, object]:
         """Those of them that could have been others."""
         return {name: value for name, value in self.setting.items() if len(self.contender.grid[name]) > 1}
 

@@ -177,7 +177,7 @@ def validation_curve(
     scoring: str | Callable[..., Any] | None = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     error_score: ErrorScore = "raise",
     params: Mapping[str, object] | None = None,
 ) -> ValidationCurve:
@@ -244,7 +244,7 @@ def learning_curve(
     scoring: str | Callable[..., Any] | None = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     shuffle: bool = False,
     random_state: Seed = 0,
     error_score: ErrorScore = "raise",

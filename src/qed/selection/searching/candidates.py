@@ -18,7 +18,7 @@ from qed.base.sources.layout import did_you_mean
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
 
-def candidates_of(grid: Grid) -> list[dict[str, Any]]:
+def candidates_of(grid: Grid) -> list[dict[str, object]]:
     """Give every combination of a grid, the last name changing fastest, names in alphabetical order.
 
     >>> candidates_of({"b": [1, 2], "a": ["x"]})

@@ -54,7 +54,7 @@ class Folds:
         cv: Splitting,
         X: Any,
         y: Any = None,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
         *,
         weight: ArrayLike | None = None,
         classifier: bool = False,

@@ -130,34 +130,36 @@ class HalvingSearch(Search):
         min_rows: int | str = "auto",
         cv: Splitting = 5,
         scoring: ScoringLike = None,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        refit: bool | str | Callable[[dict[str, object]], int] = True,
         cheap: bool = True,
         random_state: Seed = 0,
         error_score: ErrorScore = "raise",
         return_train_score: bool = False,
         rule: Rule = "best",
     ) -> None:
-        self.model = model
-        self.grid = grid
+        super().__init__(
+            *(model, grid, cv, scoring, refit, cheap),
+            error_score=error_score,
+            return_train_score=return_train_score,
+            rule=rule,
+        )
         self.factor = factor
         self.min_rows = min_rows
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.cheap = cheap
         self.random_state = random_state
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.rule = rule
 
     def _tried(
-        self, candidates: list[dict[str, Any]], data: Data, folds: Splits, scorers: Mapping[str, Scoring], how: Settings
-    ) -> tuple[list[dict[str, Any]], Evaluation]:
+        self,
+        candidates: list[dict[str, object]],
+        data: Data,
+        folds: Splits,
+        scorers: Mapping[str, Scoring],
+        how: Settings,
+    ) -> tuple[list[dict[str, object]], Evaluation]:
         n, order = len(data), _order(self.model, data, folds, seed_of(self.random_state))
         if isinstance(self.model, Estimator) and not data.is_nested:
             # A hole is named by its row among all.
             complete(data.open(fresh(self.model)), self.model)
-        self.rounds_: list[dict[str, Any]] = []
+        self.rounds_: list[dict[str, object]] = []
         for rows in self._sizes(n, len(candidates), data, folds.n_splits):
             chosen = np.sort(order[:rows])
             part = _some(self.model, data, chosen)

@@ -12,7 +12,7 @@ MOST_COLUMNS = 1000
 Column: TypeAlias = Any  # an array, or a list of dicts
 
 
-def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str, Column]:
+def results_of(candidates: list[dict[str, object]], found: Evaluation) -> dict[str, Column]:
     """Make scikit-learn's ``cv_results_`` of tables of scores.
 
     >>> scores = {"score": Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]))}

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.estimator import Estimator
@@ -216,7 +217,9 @@ def _weight(block: Block) -> np.ndarray:
     return np.asarray(block.weight)
 
 
-def draw_folds(model: Any, cv: Splitting, data: Data, groups: Any = None, *, every_row: bool = False) -> Folds:
+def draw_folds(
+    model: Any, cv: Splitting, data: Data, groups: ArrayLike | None = None, *, every_row: bool = False
+) -> Folds:
     """Draw the folds that `cv` means for a model and its data; rows of weight zero are in none of ours, unless `every_row` is asked for."""
     classifier = role_of(model) == "classifier"
     ours = cv is None or isinstance(cv, (int, np.integer, str, Partition))

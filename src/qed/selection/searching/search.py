@@ -20,6 +20,7 @@ from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.attributes import booleans, floats, function, integers, maybe, model, of, size, table, text
 from qed.base.certificate import Certificate, Claim
@@ -163,7 +164,7 @@ class Search(Estimator):
         grid: Grid,
         cv: Splitting = 5,
         scoring: ScoringLike = None,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        refit: bool | str | Callable[[dict[str, object]], int] = True,
         cheap: bool = True,
         *,
         error_score: ErrorScore = "raise",
@@ -180,7 +181,9 @@ class Search(Estimator):
         self.return_train_score = return_train_score
         self.rule = rule
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: object) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: ArrayLike | None = None, **params: object
+    ) -> Self:
         """Search the grid.
 
         Parameters
@@ -220,8 +223,13 @@ class Search(Estimator):
         return self
 
     def _tried(
-        self, candidates: list[dict[str, Any]], data: Data, folds: Splits, scorers: Mapping[str, Scoring], how: Settings
-    ) -> tuple[list[dict[str, Any]], Evaluation]:
+        self,
+        candidates: list[dict[str, object]],
+        data: Data,
+        folds: Splits,
+        scorers: Mapping[str, Scoring],
+        how: Settings,
+    ) -> tuple[list[dict[str, object]], Evaluation]:
         """Score candidates; give those that were compared on all rows, with their scores."""
         return candidates, evaluate(self.model, data, candidates, folds, scorers, how)
 
@@ -245,7 +253,7 @@ class Search(Estimator):
             f"({', '.join(map(repr, names))}), not {self.refit!r}."
         )
 
-    def _keep(self, candidates: list[dict[str, Any]], found: Evaluation, scorers: Mapping[str, Scoring]) -> None:
+    def _keep(self, candidates: list[dict[str, object]], found: Evaluation, scorers: Mapping[str, Scoring]) -> None:
         decisive = self._decisive(list(found.scores))
         single = list(scorers) == ["score"]
         self.scorer_ = as_given(scorers["score"]) if single else {name: as_given(one) for name, one in scorers.items()}

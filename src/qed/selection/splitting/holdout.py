@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.searching import Indices
@@ -58,7 +59,7 @@ class HoldOut(Partition):
         if not ((whole and size >= 1) or (share and 0 < size < 1)):
             raise ParameterError(f"test_size must be a share between 0 and 1 or a whole number of rows, not {size!r}.")
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         return 1
 
     def assign(self, n: int, y: Any = None) -> Indices:

@@ -32,10 +32,12 @@ from qed.selection.inputs import Labels, classes_of, count_rows, labels, positio
 class Splitter(Protocol):
     """What a search asks of a splitter, ours or another's."""
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+    def split(
+        self, X: Any, y: Any = None, groups: ArrayLike | None = None
+    ) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
         """Give the row numbers (or masks) of training and held-out rows, split after split."""
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         """Say how many splits there are."""
 
 
@@ -54,10 +56,10 @@ class Partition(ABC):
         """Give the fold that holds out each of `n` rows; -1 for rows that are in every training set."""
 
     @abstractmethod
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         """Say how many splits there are."""
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+    def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[Indices, Indices]]:
         """Give the indices of training and held-out rows, fold after fold.
 
         Parameters
@@ -116,7 +118,7 @@ class KFold(Partition):
         integer(2).checked("n_splits", self.n_splits)
         boolean().checked("shuffle", self.shuffle)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         return int(self.n_splits)
 
     def assign(self, n: int, y: Any = None) -> Indices:
@@ -195,7 +197,7 @@ class LeaveOneOut(Partition):
     [[0], [1], [2]]
     """
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         if X is None:
             raise InputError("LeaveOneOut has as many splits as there are rows: give X to get_n_splits.")
         return count_rows(X)
@@ -227,11 +229,13 @@ class GivenSplits:
                     f"Split {number} must be two arrays of row numbers (or masks), neither of them empty."
                 )
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
         """Say how many splits there are."""
         return len(self.pairs)
 
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def split(
+        self, X: Any = None, y: Any = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Give the splits, one after another."""
         yield from self.pairs
 
@@ -261,7 +265,7 @@ def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> S
     return GivenSplits(pairs)
 
 
-def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: Any = None) -> Indices | None:
+def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Indices | None:
     """Give the fold of each row where a splitter, ours or another's, is a partition; None where it is not.
 
     A splitter is one when no row is held out twice and every training set is all that its test set leaves.
