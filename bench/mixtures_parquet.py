@@ -95,5 +95,5 @@ def notes(seen, path):
     reading = (time.process_time() - began) * seen["passes"]
     return [
         f"Peak memory of the fit in a fresh process: {seen['gib']:.2f} GiB.",
-        f"Seconds of the processor in its {seen['passes']} passes, with imports: {seen['seconds']:.1f}; in reading as often: {reading:.1f}.",
+        f"Seconds of the processor in its {seen['passes']} passes and imports: {seen['seconds']:.1f}, of reading alone {reading:.1f}.",
     ]
