@@ -102,7 +102,7 @@ class ColumnSelector(Transformer, OnePass):
             All columns, sparse where those given are.
         """
         self._check_fitted()
-        table = X.tocsc() if is_sparse(X) else np.asarray(X)
+        table: Any = X.tocsc() if is_sparse(X) else np.asarray(X)
         if table.ndim != 2 or table.shape[1] != int(self.support_.sum()):
             raise InputError(f"Expected {int(self.support_.sum())} columns, got the shape {table.shape}.")
         if is_sparse(table):
