@@ -10,17 +10,17 @@ import warnings
 
 import qed
 from bench.harness import Contestant, Workload
-from bench.mixtures_parquet import CACHE, ROWS, K, centers, make
+from bench.mixtures_parquet import CACHE, ROWS, K, centers, make, notes
 from bench.parquet import read
 
 ITERATIONS = 10
 FIT = """
-import json, sys
+import json, sys, time
 from bench.kmeans_parquet import fit
 model = fit(sys.argv[1])
 with open("/proc/self/status") as status:  # not getrusage, which remembers the process that started this one
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 2**20
-print(json.dumps({"gib": peak, "passes": model.n_iter_ + 2}))
+print(json.dumps({"gib": peak, "seconds": time.process_time(), "passes": model.n_iter_ + 2}))
 """
 
 
@@ -53,5 +53,5 @@ def workload() -> Workload:
         ],
         rounds=1,
         at_most=2.0,
-        notes=[f"Peak memory of the fit in a fresh process: {seen['gib']:.2f} GiB."],
+        notes=notes(seen, path),
     )

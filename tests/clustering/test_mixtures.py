@@ -209,3 +209,36 @@ def test_units_of_the_columns_change_no_proof(kind):
 def test_a_comparison_of_a_wide_table_leaves_out_covariances_that_the_rows_can_not_tell():
     kinds = [qed.GaussianMixture._settings_on(n, 50, 1)["covariance_type"] for n in (101, 100, 30)]
     assert kinds == [("full", "diag"), ("diag",), ("diag",)]
+
+
+@pytest.mark.parametrize("way", ["kmeans", "k-means++", "random", "random_from_data"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_known_covariance_needs_no_spread_of_the_rows(kind, way):
+    """Components of a single row, or of equal ones, begin where they are: nothing is estimated that is known."""
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 4, axis=0)
+    covariance = {"full": [np.eye(2)] * 3, "tied": np.eye(2), "diag": np.ones((3, 2)), "spherical": 1.0}[kind]
+    settings = {"covariance_type": kind, "covariance": covariance, "init_params": way, "random_state": 0}
+    model = qed.GaussianMixture(3, **settings).fit(X)
+    assert model.certificate_ and qed.certify(model, X)
+    # Rows of another corner have a share of exp(-40.5) at most, times nine.
+    if way != "random":
+        apart = np.abs(model.means_[:, None] - X[::4]).max(axis=2)
+        assert apart.min(axis=0).max() <= 1e-15 and len(set(apart.argmin(axis=0))) == 3
+
+
+@pytest.mark.parametrize("algorithm", ["gradient", "lbfgs"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", ["constant", "two", "whole numbers"])
+def test_climbing_where_the_likelihood_has_no_bound_ends_without_a_proof(rows, kind, algorithm):
+    """Towards singular covariances numbers give out: the climb stops before, and nothing that is not a number comes of it."""
+    X = {
+        "constant": np.ones((10, 3)),
+        "two": np.repeat(np.random.default_rng(0).standard_normal((2, 3)), 6, axis=0),
+        "whole numbers": np.random.default_rng(0).integers(0, 3, (40, 2)).astype(float),
+    }[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = qed.GaussianMixture(3, covariance_type=kind, algorithm=algorithm, random_state=0).fit(X)
+    assert np.isfinite(model.covariances_).all() and np.isfinite(model.score_samples(X)).all()
+    if rows != "whole numbers":
+        assert not model.certificate_

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import qed
 from qed.base.numbers import EPS
@@ -53,3 +54,13 @@ def test_columns_go_back_to_their_places():
     assert not back[:, ~model.support_].any()
     with pytest.raises(ValueError, match="more than the 6 columns"):
         qed.TopVariance(7).fit(X)
+
+
+@pytest.mark.parametrize("kind", [qed.TopVariance, qed.RandomColumns])
+def test_columns_of_sparse_rows_go_back_and_stay_sparse(kind):
+    X = sparse.random_array((20, 8), density=0.4, random_state=1, format="csr")
+    for k in (1, 3, 8):
+        model = kind(k).set_params(**({"random_state": 2} if kind is qed.RandomColumns else {})).fit(X)
+        back = model.inverse_transform(model.transform(X))
+        assert sparse.issparse(back) and back.format == "csr"
+        np.testing.assert_array_equal(back.toarray(), np.where(model.support_, X.toarray(), 0.0))

@@ -23,3 +23,5 @@ def test_directions_without_variance_are_refused():
         model.transform(X)
     back = qed.PCA(2, whiten=True).fit(X)
     np.testing.assert_allclose(back.inverse_transform(back.transform(X)), X, atol=1e-12)
+    with pytest.raises(ValueError, match="along 0 of them only. Give whiten=False"):
+        qed.PCA(1, whiten=True).fit(np.ones((5, 2))).transform(np.ones((5, 2)))

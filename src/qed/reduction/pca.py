@@ -257,9 +257,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
             return np.ones(self.n_components_)
         varies = self.explained_variance_ > len(self.mean_) * EPS * self.explained_variance_.max(initial=0.0)
         if not varies.all():
+            fewer = f"n_components={int(varies.sum())}, or " if varies.any() else ""
             raise DegenerateError(
                 f"PCA can not whiten {self.n_components_} components: rows vary along {int(varies.sum())} of them only. "
-                f"Give n_components={max(int(varies.sum()), 1)}, or whiten=False."
+                f"Give {fewer}whiten=False."
             )
         return np.sqrt(self.explained_variance_)
 

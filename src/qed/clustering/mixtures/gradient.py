@@ -16,14 +16,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from qed.base.errors import DegenerateError
 from qed.base.running.steps import Halt, Step
 from qed.clustering.mixtures.mixture import Mixture
 from qed.clustering.mixtures.problem import MixtureProblem
-from qed.clustering.mixtures.shapes import is_diagonal, precisions_of
+from qed.clustering.mixtures.shapes import is_diagonal, precisions_of, roots_of
 from qed.clustering.mixtures.shares import Shares
 from qed.optim.functions.objective import Objective
 from qed.optim.minimize import as_method
 
+# The largest squared distance, in deviations, that a climb may come to.
+MOST_SQUARE = 1e200
 METHODS = {"gradient": "line search", "lbfgs": "lbfgs"}
 
 
@@ -73,8 +76,10 @@ class Coordinates:
             roots[:, range(p), range(p)] = np.exp(numbers[place:cut]).reshape(-1, p)
             roots[:, self.above[0], self.above[1]] = numbers[cut:].reshape(len(roots), -1)
             roots = roots / self.unit[:, None]
-            inverse = np.linalg.inv(roots)
-        covariances = np.swapaxes(inverse, 1, 2) @ inverse
+            diagonal = np.diagonal(roots, axis1=1, axis2=2)
+            whole = np.isfinite(roots).all() and diagonal.all()
+            inverse = np.linalg.inv(roots) if whole else np.full(roots.shape, np.inf)
+            covariances = np.swapaxes(inverse, 1, 2) @ inverse
         return Mixture(
             like.kind, weights, means, covariances.reshape(like.roots.shape), roots.reshape(like.roots.shape)
         )
@@ -114,9 +119,14 @@ def climb(
     """Climb the likelihood from a mixture, or go on from a step of the method; give each mixture with its step."""
     coordinates, method = Coordinates(problem, begin), as_method(METHODS[way])
 
+    reach = float(((problem.summary.high - problem.summary.low) ** 2).sum())
+
     def value(numbers: np.ndarray) -> float:
+        mixture = coordinates.mixture(numbers)
+        if not _is_sound(mixture, reach):
+            return np.inf
         with np.errstate(all="ignore"):
-            found = -problem.found(coordinates.mixture(numbers)).mean_likelihood
+            found = -problem.found(mixture).mean_likelihood
         return found if np.isfinite(found) else np.inf
 
     def gradient(numbers: np.ndarray) -> np.ndarray:
@@ -129,3 +139,19 @@ def climb(
         yield coordinates.mixture(step.point), step
         step = method.advance(objective, step)
     yield step
+
+
+def _is_sound(mixture: Mixture, reach: float) -> bool:
+    """Say whether no covariance is singular: towards those the likelihood may rise without end, and numbers give out.
+
+    Squared distances of rows that lie in a box, whose squared diagonal is `reach`, have to be numbers.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(precisions_of(mixture.roots, mixture.kind)).max())
+    if not (np.isfinite(mixture.covariances).all() and largest * max(reach, 1.0) <= MOST_SQUARE):
+        return False
+    try:
+        roots_of(mixture.covariances, mixture.kind)
+    except DegenerateError:
+        return False
+    return True

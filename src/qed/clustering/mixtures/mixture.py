@@ -125,7 +125,11 @@ class Mixture:
             white = (shift[:, None] @ self.turns)[:, 0]
             kept = self.roots[None] if self.kind == "tied" else self.roots
             theirs = other.covariances[None] if self.kind == "tied" else other.covariances
-            ratios, times = np.linalg.eigvalsh(np.swapaxes(kept, 1, 2) @ theirs @ kept), 1
+            with np.errstate(over="ignore", invalid="ignore"):
+                seen = np.swapaxes(kept, 1, 2) @ theirs @ kept
+            if not np.isfinite(seen).all():
+                return math.inf
+            ratios, times = np.linalg.eigvalsh(seen), 1
         stretched = times * excess(ratios).sum(axis=1)
         each = 0.5 * (stretched + (white**2).sum(axis=1))
         some = other.weights > 0

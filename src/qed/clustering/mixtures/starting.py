@@ -57,7 +57,7 @@ class Beginning:
             centers = yield from self._centers(problem, start)
             equal, unit = np.full(k, 1 / k), spread_like(1.0, kind, k, p)
             nearest = [Mixture.of(kind, equal, one, unit) for one in centers]
-            held = replace(problem.held, hard=True, covariances=False, weights=False)
+            held = replace(problem.held, hard=True, covariances=self.covariances is not None, weights=False)
             shares = problem.shares(nearest, held)
             found = [one.updated(mixture, held) for one, mixture in zip(shares, nearest)]
         return [self._with_given(mixture, problem.held) for mixture in found]
@@ -77,7 +77,7 @@ class Beginning:
             held.kind, np.full(k, 1 / k), np.tile(problem.summary.mean, (k, 1)), spread_like(1.0, held.kind, k, p)
         )
         shares = problem.rows.fold(_random_shares, middle, salt)
-        return shares.updated(middle, replace(held, covariances=False, weights=False))
+        return shares.updated(middle, replace(held, covariances=self.covariances is not None, weights=False))
 
     def _centers(self, problem: MixtureProblem, start: Step | None) -> Generator[Step, None, np.ndarray]:
         """Give centres to share out rows by, of shape (runs, k, p)."""

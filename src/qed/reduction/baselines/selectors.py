@@ -25,7 +25,7 @@ from qed.base.models.proof import restated
 from qed.base.models.roles import Transformer
 from qed.base.numbers import EPS, TINY
 from qed.base.random import Seed, generator, seed_of
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.names import input_names
@@ -88,18 +88,27 @@ class ColumnSelector(Transformer, OnePass):
     def _makes_sparse(self, rows: Rows) -> bool:
         return rows.is_sparse
 
-    def inverse_transform(self, X: object) -> np.ndarray:
+    def inverse_transform(self, X: Any) -> Any:
         """Put columns back where they were, with zeros for those left out.
 
         Parameters
         ----------
-        X : array-like of shape (n, k)
+        X : array-like or sparse matrix of shape (n, k)
             Columns that were kept.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, p)
+            All columns, sparse where those given are.
         """
         self._check_fitted()
-        table = np.asarray(X)
+        table: Any = X.tocsc() if is_sparse(X) else np.asarray(X)
         if table.ndim != 2 or table.shape[1] != int(self.support_.sum()):
             raise InputError(f"Expected {int(self.support_.sum())} columns, got the shape {table.shape}.")
+        if is_sparse(table):
+            places = np.concatenate([[0], np.cumsum(self.support_)])
+            shape = (table.shape[0], len(self.support_))
+            return type(table)((table.data, table.indices, table.indptr[places]), shape).tocsr()
         found = np.zeros((len(table), len(self.support_)), table.dtype)
         found[:, self.support_] = table
         return found
