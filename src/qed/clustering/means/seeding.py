@@ -11,7 +11,8 @@ A draw takes the row at which the cumulated probability passes a uniform random 
 of a hash of their values (rounded to single precision), so which row that is depends neither on the order of the table, nor on
 its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for
 each candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in
-memory keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
+memory keep :math:`S`, the range of their hash and, where there is room, a copy turned into columns, whose distances are worked out several
+at a time; of others nothing is stored, so files of any size are seeded too.
 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 """
@@ -185,7 +186,7 @@ def _dense(rows: Any) -> np.ndarray:
 
 
 class Kept:
-    """What rows in memory keep between draws: the range of their hash, for each run their squared distance from the centres, and columns."""
+    """What rows in memory keep between draws: the range of their hash, columns, and for each run how far they are from the centres."""
 
     def __init__(self, rows: Rows, runs: int) -> None:
         self.places = places_of(rows)
@@ -262,7 +263,15 @@ class Waiting:
                 weight = NO_WEIGHT if block.weight is None else block.weight
                 centers = np.concatenate([fresh[run], candidates[run, :, 0]])
                 lower_masses(
-                    *(np.ascontiguousarray(block.X), weight, centers, fresh.shape[1], closest[run], ranges, masses[run]),
+                    *(
+                        np.ascontiguousarray(block.X),
+                        weight,
+                        centers,
+                        fresh.shape[1],
+                        closest[run],
+                        ranges,
+                        masses[run],
+                    ),
                     *(*self.kept.strips(block), np.empty((len(centers) + 1, STRIP))),
                 )
                 continue
