@@ -122,23 +122,32 @@ def turn(X: np.ndarray, columns: np.ndarray) -> None:
 
 
 @kernel(within=True)
-def squares_of_columns(columns: np.ndarray, center: np.ndarray, square: np.ndarray) -> None:
-    """Set `square` to the squared distances of rows turned into columns: several rows at once, in the order of `apart`."""
+def squares_of_columns(
+    columns: np.ndarray, center: np.ndarray, other: np.ndarray, square: np.ndarray, beside: np.ndarray
+) -> None:
+    """Set `square` and `beside` to the squared distances of rows turned into columns from two centres, which read them together.
+
+    Several rows at once, in the order of `apart`.
+    """
     p = len(columns)
     whole = p - p % 4
     for i in range(len(square)):
-        square[i] = 0.0
+        square[i] = beside[i] = 0.0
     for j in range(0, whole, 4):
         first, second, third, fourth = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
         a, b, c, d = center[j], center[j + 1], center[j + 2], center[j + 3]
+        e, f, o, q = other[j], other[j + 1], other[j + 2], other[j + 3]
         for i in range(len(square)):
             g, h, k, m = first[i] - a, second[i] - b, third[i] - c, fourth[i] - d
             square[i] += (g * g + h * h) + (k * k + m * m)
+            g, h, k, m = first[i] - e, second[i] - f, third[i] - o, fourth[i] - q
+            beside[i] += (g * g + h * h) + (k * k + m * m)
     for j in range(whole, p):
-        column, a = columns[j], center[j]
+        column, a, b = columns[j], center[j], other[j]
         for i in range(len(square)):
-            g = column[i] - a
+            g, h = column[i] - a, column[i] - b
             square[i] += g * g
+            beside[i] += h * h
 
 
 @kernel(within=True)

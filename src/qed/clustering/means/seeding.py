@@ -11,7 +11,8 @@ A draw takes the row at which the cumulated probability passes a uniform random 
 of a hash of their values (rounded to single precision), so which row that is depends neither on the order of the table, nor on
 its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for
 each candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in
-memory keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
+memory keep :math:`S`, the range of their hash and, where there is room, a copy turned into columns, whose distances are worked out several
+at a time; of others nothing is stored, so files of any size are seeded too.
 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 """
@@ -108,7 +109,7 @@ class Lottery:
         salt = generator(seed, "order of rows").integers(2**63, dtype=np.uint64)
         drawn = np.empty((runs, 0, rows.n_features)) if centers is None else centers
         count = rows.known_count()
-        bits = MOST_BITS if count is None else min(MOST_BITS, max(4, count.bit_length() // 2))
+        bits = MOST_BITS if count is None else min(MOST_BITS, max(4, count.bit_length() * 5 // 8))
         self.rows, self.waiting = rows, Waiting(salt, bits, uniform, drawn, 0, Kept(rows, runs))
         self.mass = rows.fold(self.waiting.masses_with, drawn[:, None, :0])[:, 0]
         self._known()
@@ -185,7 +186,7 @@ def _dense(rows: Any) -> np.ndarray:
 
 
 class Kept:
-    """What rows in memory keep between draws: the range of their hash, and for each run their squared distance from the centres."""
+    """What rows in memory keep between draws: the range of their hash, columns, and for each run how far they are from the centres."""
 
     def __init__(self, rows: Rows, runs: int) -> None:
         self.places = places_of(rows)
@@ -194,6 +195,17 @@ class Kept:
         self.ranges = np.zeros(n if self.keeps else 0, np.uint16)
         self.closest = np.full((runs, len(self.ranges)), np.inf)
         self.hashed: set[int] = set()
+        self._strips: dict[int, np.ndarray] | None = {} if n * rows.n_features * 16 <= MOST_MEMORY else None
+
+    def strips(self, block: Block) -> tuple[np.ndarray, bool]:
+        """Give room for the rows of a block turned into columns, and whether they are there; they stay where there is space for them."""
+        known = self._strips if self.keeps else None
+        if known is not None and block.start in known:
+            return known[block.start], True
+        strips = np.zeros((-(-len(block) // STRIP), block.X.shape[1], STRIP), block.X.dtype)
+        if known is not None:
+            known[block.start] = strips
+        return strips, False
 
     @cached_property
     def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
@@ -249,10 +261,18 @@ class Waiting:
         for run in range(runs):
             if extra and not self.uniform and not is_sparse(block.X) and len(block) * trials * p > FEW:
                 weight = NO_WEIGHT if block.weight is None else block.weight
+                centers = np.concatenate([fresh[run], candidates[run, :, 0]])
                 lower_masses(
-                    *(np.ascontiguousarray(block.X), weight, np.ascontiguousarray(fresh[run])),
-                    *(np.ascontiguousarray(candidates[run, :, 0]), closest[run], ranges, masses[run]),
-                    *(np.zeros((p, STRIP)), np.empty(STRIP)),
+                    *(
+                        np.ascontiguousarray(block.X),
+                        weight,
+                        centers,
+                        fresh.shape[1],
+                        closest[run],
+                        ranges,
+                        masses[run],
+                    ),
+                    *(*self.kept.strips(block), np.empty((len(centers) + 1, STRIP))),
                 )
                 continue
             for square in squares(block.X, fresh[run]).T:
@@ -306,32 +326,36 @@ class Waiting:
 def lower_masses(
     X: np.ndarray,
     weight: np.ndarray,
-    fresh: np.ndarray,
-    candidates: np.ndarray,
+    centers: np.ndarray,
+    fresh: int,
     closest: np.ndarray,
     ranges: np.ndarray,
     masses: np.ndarray,
-    columns: np.ndarray,
+    strips: np.ndarray,
+    turned: bool,
     found: np.ndarray,
 ) -> None:
-    """Lower `closest` to the distances from fresh centres, and add it up by ranges of the hash as each candidate would lower it.
+    """Lower `closest` to the distances from the first, fresh centres, and add it up by ranges of the hash as each other would lower it.
 
-    `columns`, zeros at first, and `found` are room to work in, for a strip of rows.
+    `strips` holds the rows turned into columns, a strip of them at a time, once it is `turned`; `found` is room for the distances of a
+    strip from all centres and one more.
     """
     for start in range(0, len(X), STRIP):
-        stop = min(start + STRIP, len(X))
-        turn(X[start:stop], columns)
+        stop, columns = min(start + STRIP, len(X)), strips[start // STRIP]
+        if not turned:
+            turn(X[start:stop], columns)
+        for t in range(0, len(centers), 2):
+            squares_of_columns(columns, centers[t], centers[min(t + 1, len(centers) - 1)], found[t], found[t + 1])
         here = closest[start:stop]
-        for t in range(len(fresh)):
-            squares_of_columns(columns, fresh[t], found)
+        for t in range(fresh):
+            square = found[t]
             for i in range(len(here)):
-                here[i] = min(here[i], found[i])
-        for t in range(len(candidates)):
-            squares_of_columns(columns, candidates[t], found)
-            mass = masses[t]
-            for i in range(start, stop):
-                square = min(closest[i], found[i - start])
+                here[i] = min(here[i], square[i])
+        for t in range(fresh, len(centers)):
+            mass, square = masses[t - fresh], found[t]
+            for i in range(len(here)):
+                least = min(here[i], square[i])
                 if len(weight) == 0:
-                    mass[ranges[i]] += square
-                elif weight[i] > 0.0:
-                    mass[ranges[i]] += weight[i] * square
+                    mass[ranges[start + i]] += least
+                elif weight[start + i] > 0.0:
+                    mass[ranges[start + i]] += weight[start + i] * least
