@@ -1,7 +1,8 @@
 """What in a table is unlike anything that a model has learned from: counted while it is predicted, and said.
 
-Four things are looked for: levels that no row of the fit had, columns that the table lacks, holes in columns that had none, and numbers so far out that less than a
-hundredth of the rows of the fit can have been there (ten standard deviations from their mean; Chebyshev's inequality).
+Four things are looked for: levels that no row of the fit had, columns that the table lacks, holes in columns that had none, and numbers
+so far out that less than a hundredth of the rows of the fit can have been there (ten standard deviations from their mean; Chebyshev's
+inequality).
 """
 
 from __future__ import annotations

@@ -93,7 +93,9 @@ def _as_asked(view: View, name: str, kind: str) -> Finding:
         )
     left = left_out_of(column, found)
     if len(left) == len(named_in(column)):
-        raise ParameterError(f"None of {', '.join(map(repr, found))} is a value of {name!r}: it holds {shown_few(left)}.")
+        raise ParameterError(
+            f"None of {', '.join(map(repr, found))} is a value of {name!r}: it holds {shown_few(left)}."
+        )
     read = ordered(name, found)
     odd = f"; {shown_few(left)} not among them, and missing" if left else ""
     return replace(read, says=read.says + odd)
