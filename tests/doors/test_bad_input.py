@@ -157,3 +157,11 @@ def test_an_interrupt_ends_with_code_130(run, monkeypatch):
     monkeypatch.setattr("qed.commands.datasets.datasets", interrupted)
     found = run("datasets")
     assert found.exit_code == 130 and found.stderr == "qed: interrupted.\n"
+
+
+def test_infinity_is_named_by_its_row_in_the_table(run, tmp_path):
+    lines = [f"{i},{i * i % 7},{2 * i + i % 3}.5" for i in range(40)]
+    lines[5] = "inf,1,3.5"
+    path = written(tmp_path, "t.csv", "area,rooms,price\n" + "\n".join(lines))
+    words = run.refused("compare", path, "-t", "price", "--no-report", "--model", tmp_path / "m.qed")
+    assert "Column 'area' holds infinity in row 5 (counted from 0)" in words

@@ -148,3 +148,16 @@ def test_folds_of_wide_tables_are_not_encoded_side_by_side(monkeypatch):
     monkeypatch.setattr(unseen, "SIDE_BY_SIDE", 10)
     assert np.array_equal(qed.compare(X, y, models=["Ridge"], cv=3).predicted, held)
     assert calls == ["work"]
+
+
+def test_where_encodings_would_take_the_time_there_is_one_for_all_folds(monkeypatch):
+    X, y = table()
+    usual = qed.compare(X, y, models=["LinearRegression"], cv=3)
+    monkeypatch.setattr(run, "MOST_ENCODING", 1e-12)
+    hurried = qed.compare(X, y, models=["LinearRegression"], cv=3, budget=60.0)
+    assert run.HURRIED in hurried.says and hurried.once and not usual.once
+    assert run.HURRIED not in usual.says and run.ONCE not in hurried.says
+    # Least squares do not see scales, and there are no holes or rare levels: the scores are those of encodings for each fold.
+    for one, other in zip(usual.entries, hurried.entries):
+        assert one.name == other.name and one.score == pytest.approx(other.score, rel=1e-9, abs=1e-12)
+    assert len(hurried.members) == 3 and all(one.model.certificate_ for one in hurried.entries)

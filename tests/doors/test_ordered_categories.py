@@ -88,3 +88,14 @@ def test_ordered_categories_are_numbers_for_every_model(tmp_path):
         qed.ColumnEncoder(ordered={"size": "low"}).fit(table)
     with pytest.raises(ParameterError, match="holds no text"):
         qed.ColumnEncoder(ordered={"x": ["1", "2"]}).fit(table)
+
+
+def test_values_that_an_order_does_not_name_are_said_and_an_order_of_none_is_refused():
+    random = np.random.default_rng(0)
+    table = {"size": random.choice(["S", "M", "L", "odd"], 60).tolist(), "x": random.standard_normal(60)}
+    y = random.standard_normal(60)
+    found = qed.compare(table, y, treat={"size": "S<M<L"}, models=["Ridge"])
+    (read,) = [one for one in found.columns.read if one.column == "size"]
+    assert read.says == "ordered categories: S < M < L; 'odd' not among them, and missing"
+    with pytest.raises(ParameterError, match="None of 'small', 'large' is a value of 'size': it holds 'S', 'M'|'L'"):
+        qed.compare(table, y, treat={"size": "small<large"}, models=["Ridge"])

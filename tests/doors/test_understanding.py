@@ -268,3 +268,12 @@ def test_dates_with_a_zone_are_dates():
     for given in (texts, mixed):
         encoder = qed.ColumnEncoder().fit(pa.table({"when": given, "x": np.arange(200) % 7}))
         assert "date" in encoder.decisions_[0]
+
+
+def test_free_text_is_said_to_be_read_as_its_words():
+    random = np.random.default_rng(0)
+    words = ["red", "big", "old", "new", "house", "car", "fine", "poor"]
+    table = {"desc": [" ".join(random.choice(words, 6)) for _ in range(80)], "x": random.standard_normal(80)}
+    found = qed.compare(table, random.standard_normal(80), models=["Ridge"])
+    (read,) = [one for one in found.columns.read if one.column == "desc"]
+    assert read.says.startswith("free text, as its ")

@@ -54,7 +54,7 @@ def test_strange_rows_are_counted_and_said(folder):
 
         predict(str(folder / "mass.qed"), str(folder / "new.csv"), str(output))
     found = json.loads(run("predict", folder / "mass.qed", folder / "new.csv", "--fill", "-o", output, "--json").stdout)
-    assert found["strange"] == {"unseen": {"island": 1}, "far": {"bill_length_mm": 1}, "filled": ["year"]}
+    assert found["strange"] == {"unseen": {"island": 1}, "far": {"bill_length_mm": 1}, "empty": {}, "filled": ["year"]}
     notes = run("predict", folder / "mass.qed", folder / "new.csv", "--fill", "-o", output).stderr
     assert "the column 'year' is not there: it was taken as missing in all 62 rows." in notes
     assert "1 row of 62 has a level of 'island' that the model has not seen, such as 'Atlantis'." in notes
@@ -224,3 +224,27 @@ def test_the_command_serves_on_this_machine_until_it_is_told_to_end(folder):
     finally:
         process.terminate()
         process.communicate(timeout=20)
+
+
+def test_holes_where_the_fit_had_none_are_counted_and_said(folder):
+    table = pa.csv.read_csv(folder / "others.csv")
+    years, bills = table["year"].to_pylist(), table["bill_length_mm"].to_pylist()
+    years[3], years[4], bills[5] = None, None, None
+    table = table.set_column(table.column_names.index("year"), "year", pa.array(years, pa.int64()))
+    pa.csv.write_csv(table, folder / "holed.csv")
+    found = run("predict", folder / "mass.qed", folder / "holed.csv", "-o", folder / "out.csv")
+    fitted = pa.csv.read_csv(folder / "fit.csv")
+    assert fitted["year"].null_count == 0
+    assert "2 rows of 80 have no value of 'year', which no row of the fit lacked." in " ".join(found.output.split())
+    whole = run("predict", folder / "mass.qed", folder / "fit.csv", "-o", folder / "out.csv")
+    assert "no value" not in whole.output
+
+
+def test_a_file_that_is_read_from_is_not_written_over(folder):
+    data = folder / "kept.csv"
+    data.write_bytes((folder / "others.csv").read_bytes())
+    for words in (["predict", folder / "mass.qed", data], ["calibrate", folder / "mass.qed", data]):
+        assert "is read from, and can not be written as well" in run(*words, "-o", data, code=2).output
+    pattern = str(folder / "kep*.csv")
+    assert "is read from" in run("predict", folder / "mass.qed", pattern, "-o", data, code=2).output
+    assert data.read_bytes() == (folder / "others.csv").read_bytes()

@@ -3,10 +3,12 @@
 A file is written beside its place and put there when it is complete: whoever stops half-way leaves what was there before.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from glob import glob
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +34,14 @@ def check_ending(path: str) -> str:
     if ending not in ENDINGS:
         raise InputError(f"{path!r} can not be written: the name must end in one of {', '.join(ENDINGS)}.")
     return ending
+
+
+def check_not_read(output: str, *inputs: str) -> None:
+    """Refuse to write over a file that is read from."""
+    for one in inputs:
+        names = [one] if os.path.exists(one) else glob(one)
+        if os.path.exists(output) and any(os.path.samefile(output, name) for name in names):
+            raise InputError(f"{output!r} is read from, and can not be written as well: give another --output.")
 
 
 def defused(table: pa.Table) -> pa.Table:

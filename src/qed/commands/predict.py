@@ -15,7 +15,7 @@ from qed.base.errors import InputError
 from qed.base.saving.models import load
 from qed.base.sources.layout import did_you_mean
 from qed.base.sources.open import rows
-from qed.commands.files import check_ending, csv_printer, table_writer
+from qed.commands.files import check_ending, check_not_read, csv_printer, table_writer
 from qed.commands.source import find
 from qed.commands.using.strange import Strange
 
@@ -50,6 +50,7 @@ def predict(
     """
     if output is not None:
         check_ending(output)
+        check_not_read(output, model_path, data)
     model = load(model_path)
     strange = Strange()
     batches = predictions(model, data, proba=proba, interval=interval, fill=fill, keep=keep, strange=strange)

@@ -32,7 +32,9 @@ def curve_words(curve: LearningCurve | None) -> str:
     if rise > error:
         more = f"more than its standard error of {number(error)}: more rows would help"
         return f"{grown} still rose by {number(rise)}, {more}."
-    return f"{grown} rose by no more than its standard error of {number(error)}: more rows of the kind would hardly help."
+    return (
+        f"{grown} rose by no more than its standard error of {number(error)}: more rows of the kind would hardly help."
+    )
 
 
 def freedom_words(curve: LearningCurve | None, comparison: Comparison) -> str:

@@ -84,7 +84,7 @@ Statistic = TypeVar("Statistic")
 Model = TypeVar("Model", covariant=True)
 
 # So many numbers the statistics of all folds may hold: 256 megabytes.
-MOST_NUMBERS = 1 << 25
+MOST_NUMBERS, SMALL = 1 << 25, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +178,19 @@ class Question(Generic[Model]):
     _collected: list[tuple[object, Candidate, Collected[Any]]] = field(default_factory=list, repr=False)
 
     def has_room(self, model: Any) -> bool:
-        """Say whether one pass can collect a model's statistic for all splits, and memory hold it."""
+        """Say whether one pass can collect a model's statistic for all splits, and memory hold it.
+
+        Of a wide table in memory, whose rows are smaller than their statistic, none is collected.
+        """
         if not 0 < self.folds.n_groups <= MOST_NUMBERS:
             return False
         labels = model.target == "label" and self.rows.target_ndim == 1
         k = len(np.unique(self.target)) if labels else self.n_outputs
-        return bool(self.folds.n_groups * model._statistic_numbers(self.rows.n_features, k) <= MOST_NUMBERS)
+        numbers, rows = model._statistic_numbers(self.rows.n_features, k), self.rows
+        # Small ones are at hand in any case.
+        if rows.in_memory and numbers > max(rows.count() * rows.n_features, SMALL):
+            return False
+        return bool(self.folds.n_groups * numbers <= MOST_NUMBERS)
 
     def statistics(self, model: Any) -> Collected[Any]:
         """Collect a model's statistic for all splits; asked again for the same, give it at once.

@@ -11,6 +11,7 @@ import numpy as np
 from qed.base.models.proof import certify as recompute
 from qed.base.saving.models import load, save
 from qed.commands.certify import opened
+from qed.commands.files import check_not_read
 from qed.selection.guarantees.conformal import Conformal
 from qed.stats.parts import Part
 
@@ -36,6 +37,7 @@ def calibrate(
     model_path: str, data: str, output: str, *, target: str | None = None, level: float = 0.9, method: str = "auto"
 ) -> Calibrated:
     """Calibrate a saved model by the rows of a file, and save it with what it has learned of its errors."""
+    check_not_read(output, data)
     model = load(model_path)
     model = model.estimator_ if isinstance(model, Conformal) else model
     rows, _ = opened(model, data, target)

@@ -1,7 +1,8 @@
 """What in a table is unlike anything that a model has learned from: counted while it is predicted, and said.
 
-Three things are looked for: levels that no row of the fit had, columns that the table lacks, and numbers so far out that less than a
-hundredth of the rows of the fit can have been there (ten standard deviations from their mean; Chebyshev's inequality).
+Four things are looked for: levels that no row of the fit had, columns that the table lacks, holes in columns that had none, and numbers
+so far out that less than a hundredth of the rows of the fit can have been there (ten standard deviations from their mean; Chebyshev's
+inequality).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Strange:
     unseen: dict[str, int] = field(default_factory=dict)  # rows with a level that was not seen
     examples: dict[str, str] = field(default_factory=dict)  # one such level
     far: dict[str, int] = field(default_factory=dict)  # rows with a number that is far out
+    empty: dict[str, int] = field(default_factory=dict)  # rows without a value where no row of the fit lacked one
     filled: list[str] = field(default_factory=list)  # columns that are not there, and taken as missing
 
     def add_rows(self, model: Any, table: pa.Table) -> None:
@@ -48,11 +50,24 @@ class Strange:
         names, place = list(encoder.feature_names_in_), 0
         for column in encoder.columns_:
             name = str(names[column.place])
+            if "missing" not in encoder.decisions_[column.place] and name not in self.filled:
+                self._look_for_holes(table, name, column)
             if isinstance(column, LevelColumn):
                 self._look_at_levels(table, name, column)
             elif isinstance(column, NumberColumn) and column.kept and column.scale == 1.0 and known is not None:
                 self._look_at_numbers(table, name, place, known, written=column.written)
             place += len(column.labels(""))
+
+    def _look_for_holes(self, table: pa.Table, name: str, column: Any) -> None:
+        values = column_of(table, name)
+        count = int(values.null_count)
+        if isinstance(column, NumberColumn):
+            try:
+                count = int(np.isnan(numbers_of(values, repr(name), 0, written=column.written)).sum())
+            except QedError:
+                return
+        if count:
+            self.empty[name] = self.empty.get(name, 0) + count
 
     def _look_at_levels(self, table: pa.Table, name: str, column: LevelColumn) -> None:
         values = column_of(table, name)
@@ -89,11 +104,15 @@ class Strange:
             "from the mean of the fit: predictions there are extrapolated."
             for name, count in self.far.items()
         ]
+        found += [
+            f"{_rows(count)} of {self.rows} {'has' if count == 1 else 'have'} no value of {name!r}, which no row of the fit lacked."
+            for name, count in self.empty.items()
+        ]
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """Give the counts."""
-        return {"unseen": self.unseen, "far": self.far, "filled": self.filled}
+        return {"unseen": self.unseen, "far": self.far, "empty": self.empty, "filled": self.filled}
 
 
 def _rows(count: int) -> str:

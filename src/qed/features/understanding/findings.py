@@ -86,7 +86,7 @@ class Understanding(Shown):
         written = [
             Finding(name, READ, says.split(";")[0])
             for name, says in self.decisions.items()
-            if ", written " in says and name not in known
+            if (", written " in says or says.startswith("free text")) and name not in known
         ]
         return [*(one for one in self.findings if one.action == READ), *written]
 

@@ -128,3 +128,25 @@ def _ends(value: str) -> tuple[float, float] | None:
 def order_asked(one: ColumnView, kind: str) -> list[str]:
     """Give the order that was asked for: written out, as in ``small < large``, or the one that the values have."""
     return [part.strip() for part in kind.split("<")] if "<" in kind else order_of(one)
+
+
+def named_in(one: Glance) -> list[str]:
+    """Give the different values of a column as text, but for those that stand for a missing one."""
+    values = one.column.unique().drop_null()
+    values = values.cast(pa.string())
+    return [value for value, gone in zip(values.to_pylist(), is_nothing(values)) if not gone]
+
+
+def left_out_of(one: Glance, order: Sequence[str]) -> list[str]:
+    """Give the values of a column that an order does not name."""
+    return [value for value in named_in(one) if value not in order]
+
+
+def shown_few(values: Sequence[str], most: int = 3) -> str:
+    """Write a few values, and how many more there are.
+
+    >>> shown_few(["a", "b"]), shown_few(list("abcde"))
+    ("'a', 'b'", "'a', 'b', 'c' and 2 more")
+    """
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return ", ".join(map(repr, values[:most])) + more

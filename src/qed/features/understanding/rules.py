@@ -18,7 +18,7 @@ from qed.features.understanding.copies import copies
 from qed.features.understanding.dependence import sums
 from qed.features.understanding.findings import LEFT_OUT, READ, SUSPICIOUS, Finding, Understanding
 from qed.features.understanding.kinds import codes, counted_dates
-from qed.features.understanding.orders import order_asked, ordered, orders
+from qed.features.understanding.orders import left_out_of, named_in, order_asked, ordered, orders, shown_few
 from qed.features.understanding.row_numbers import row_numbers
 from qed.features.understanding.targets import functions_of_the_target
 from qed.features.understanding.views import TableView
@@ -84,13 +84,21 @@ def _as_asked(view: TableView, name: str, kind: str) -> Finding:
     """Read a column as was asked."""
     if kind != "ordered" and "<" not in kind:
         return Finding(name, READ, f"{kind}, as asked", kind)
-    found = order_asked(next(one for one in view.columns if one.name == name), kind)
+    column = next(one for one in view.columns if one.name == name)
+    found = order_asked(column, kind)
     if len(set(found)) < 2 or "" in found:
         raise ParameterError(
             f"No order of the values of {name!r} is known: write it out, from the least to the greatest, such as "
             f"--as '{name}=low<medium<high'."
         )
-    return ordered(name, found)
+    left = left_out_of(column, found)
+    if len(left) == len(named_in(column)):
+        raise ParameterError(
+            f"None of {', '.join(map(repr, found))} is a value of {name!r}: it holds {shown_few(left)}."
+        )
+    read = ordered(name, found)
+    odd = f"; {shown_few(left)} not among them, and missing" if left else ""
+    return replace(read, says=read.says + odd)
 
 
 def _unless_all(found: list[Finding], view: TableView) -> list[Finding]:

@@ -14,7 +14,6 @@ import numpy as np
 from qed.base.models.searching import Answer, Question, families
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.row_space import is_wide
 from qed.optim.functions.penalties import L1L2
 from qed.optim.least_squares.precise import LazyFactor, lazy_factor
 from qed.optim.least_squares.search import counted, moments_search
@@ -38,9 +37,7 @@ class Candidate(Protocol):
 def sparse_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
     """Score candidates along paths of the penalty; None where a pass is dear and moments are not enough."""
     words = counted([np.array([one.alpha]) for one in question.models], "along one path each")
-    # Of fewer rows than columns the moments are larger than the rows, and paths on the rows are shorter.
-    solve = partial(_solve_together, question.models)
-    found = None if is_wide(question.rows) else moments_search(model, question, solve, words)
+    found = moments_search(model, question, partial(_solve_together, question.models), words)
     served = () if found is None else found.scores
     left = [name for name in question.asking(model, "predict") if name not in served]
     if not left or not question.rows.in_memory:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from qed.base.errors import InputError
 from qed.base.sources.layout import kind_of
@@ -45,8 +47,18 @@ def prepared(
     if not seen.names:
         raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
     names, mapped = list(seen.names), table.facts.is_mapped
+    _refuse_endless(X.select(names))
     kept = ArrayRows(X.select(names), y, None, names, target_names=table.target_names, mapped=mapped)
     return kept, folds, seen
+
+
+def _refuse_endless(X: pa.Table) -> None:
+    """Refuse infinite values before rows are cut into folds, where their numbers are those of the table."""
+    for name in X.column_names:
+        column = X.column(name)
+        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+            row = pc.index(pc.is_inf(column), True).as_py()
+            raise InputError(f"Column {name!r} holds infinity in row {row} (counted from 0): correct or drop the row.")
 
 
 def ordered(column: Any, name: str) -> np.ndarray:

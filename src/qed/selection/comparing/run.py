@@ -37,7 +37,7 @@ OUT_OF_BAG = (
     "such a score is a little lower than that of folds."
 )
 ONCE = "the table is large: it is encoded once, by what all rows say of its columns (never of the target), and not anew for each fold"
-HURRIED = "to save time the table is encoded once, by what all its rows say of its columns (never of the target), and not anew for each fold"
+HURRIED = "to save time the table is encoded once, by what all rows say of its columns (never of the target), and not for each fold"
 # A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
 LONG = 10.0
 

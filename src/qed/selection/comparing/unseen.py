@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.models.searching import fit_known
-from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.base.sources.rows import Rows, kept
 from qed.base.threads.interrupts import in_time
 from qed.selection.guarantees.scores import aligned
 from qed.selection.searching.candidates import fresh
@@ -69,9 +69,7 @@ def _encoded_anew(model: Any, whole: Any, X: Any, y: np.ndarray, train: np.ndarr
     return Unseen(member, member.predict(rows), aligned(member, rows, whole.classes_) if _has_chances(whole) else None)
 
 
-def _encoded_once(
-    model: Any, whole: Any, table: ArrayRows, encoded: ArrayRows, train: np.ndarray, test: np.ndarray
-) -> Unseen:
+def _encoded_once(model: Any, whole: Any, table: Rows, encoded: Rows, train: np.ndarray, test: np.ndarray) -> Unseen:
     member, count = fresh(model), table.count()
     learned, held = (np.isin(np.arange(count), rows) for rows in (train, test))
     fit_known(member, Part(table, learned), (deepcopy(whole.changes_), Part(encoded, learned)))
