@@ -195,7 +195,7 @@ class Kept:
         self.ranges = np.zeros(n if self.keeps else 0, np.uint16)
         self.closest = np.full((runs, len(self.ranges)), np.inf)
         self.hashed: set[int] = set()
-        self._strips: dict[int, np.ndarray] | None = {} if n * rows.n_features * 16 <= MOST_MEMORY else None
+        self._strips: dict[int, np.ndarray] | None = {} if n * rows.n_features * 16 <= most_memory(rows) else None
 
     def strips(self, block: Block) -> tuple[np.ndarray, bool]:
         """Give room for the rows of a block turned into columns, and whether they are there; they stay where there is space for them."""

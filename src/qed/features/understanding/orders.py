@@ -130,14 +130,14 @@ def order_asked(one: ColumnView, kind: str) -> list[str]:
     return [part.strip() for part in kind.split("<")] if "<" in kind else order_of(one)
 
 
-def named_in(one: Glance) -> list[str]:
+def named_in(one: ColumnView) -> list[str]:
     """Give the different values of a column as text, but for those that stand for a missing one."""
     values = one.column.unique().drop_null()
     values = values.cast(pa.string())
     return [value for value, gone in zip(values.to_pylist(), is_nothing(values)) if not gone]
 
 
-def left_out_of(one: Glance, order: Sequence[str]) -> list[str]:
+def left_out_of(one: ColumnView, order: Sequence[str]) -> list[str]:
     """Give the values of a column that an order does not name."""
     return [value for value in named_in(one) if value not in order]
 
