@@ -56,6 +56,16 @@ def test_scores_are_those_of_scikit_learn(model, other, weighted, q, scoring):
     assert ours.standard_error == pytest.approx(np.std(ours["test_score"], ddof=1) / np.sqrt(5), rel=1e-12)
 
 
+def test_labels_in_a_column_are_stratified_as_they_are_in_a_vector():
+    X, y = qed.data.load("iris").Xy()
+    for column in (y[:, None], pd.DataFrame({"kind": y})):
+        for search in (
+            lambda t: qed.cross_validate(qed.GaussianNB(), X, t, cv=3)["test_score"].tolist(),
+            lambda t: [test.tolist() for _, test in qed.StratifiedKFold(3).split(X, t)],
+        ):
+            assert search(column) == search(y)
+
+
 def test_the_result_is_the_plain_mean_of_the_folds_also_where_their_sizes_differ():
     X, y = problem(n=10, p=1)
     found = qed.cross_validate(qed.LinearRegression(), X, y, cv=3, scoring="neg_mean_squared_error")

@@ -254,7 +254,9 @@ class Custom(Measure):
         with calling("metric", self.function, "two rows and give a number"):
             found = np.array([[float(self.function(x, z, **self.params)) for z in right] for x in left])
         if np.isnan(found).any():
-            raise ParameterError(f"metric: {getattr(self.function, '__name__', 'the function')} gives NaN for two rows.")
+            raise ParameterError(
+                f"metric: {getattr(self.function, '__name__', 'the function')} gives NaN for two rows."
+            )
         return found.reshape(len(left), len(right))
 
     def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:

@@ -162,7 +162,11 @@ class GradientRidge(LinearPredictor, Iterative):
         self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, sums: tuple[np.ndarray, ...]
     ) -> Claim:
         """Bound what is missing from the minimum; where rounding hides too much, from residuals to twice the digits."""
-        words, bound, (gradient, error, lost) = "objective above its minimum, at most (relative)", max(self.tol, 1e-15), sums
+        words, bound, (gradient, error, lost) = (
+            "objective above its minimum, at most (relative)",
+            max(self.tol, 1e-15),
+            sums,
+        )
         value = error + self.alpha * (coef**2).sum(axis=0)
         if self.alpha == 0:
             return Claim(words, self._missing(problem, coef, intercept, value), bound)
