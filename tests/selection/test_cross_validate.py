@@ -56,6 +56,29 @@ def test_scores_are_those_of_scikit_learn(model, other, weighted, q, scoring):
     assert ours.standard_error == pytest.approx(np.std(ours["test_score"], ddof=1) / np.sqrt(5), rel=1e-12)
 
 
+def test_rows_without_weight_leave_no_group_without_classes():
+    X, y = qed.data.load("iris").Xy()
+    weight = np.tile([0.0, 1.0, 2.0], 50)
+    found = [
+        qed.Search(
+            qed.RidgeClassifier(),
+            {"alpha": [0.1, 1.0]},
+            cv=3,
+            scoring=["accuracy", "f1_macro"],
+            refit=False,
+            cheap=cheap,
+        )
+        .fit(X, y, sample_weight=weight)
+        .cv_results_["mean_test_f1_macro"]
+        for cheap in (True, False)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12)
+    with pytest.raises(ParameterError, match="needs predict_proba"):
+        qed.Search(qed.RidgeClassifier(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["neg_log_loss"], refit=False).fit(
+            X, y, sample_weight=weight
+        )
+
+
 def test_labels_in_a_column_are_stratified_as_they_are_in_a_vector():
     X, y = qed.data.load("iris").Xy()
     for column in (y[:, None], pd.DataFrame({"kind": y})):

@@ -239,7 +239,8 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray], *, centered: bo
         shift = centered * float(seen.offset.size[output] + slip) ** 2
         error = max(float(seen.yy[output] - weights @ (right + gradient)), 0.0)
         # What cancels between columns that are nearly alike is no measure for a constant.
-        size, left = error + 1e-8 * reach**2, max(error + 1e-8 * float(seen.yy[output]), TINY)
+        size = error + 1e-8 * reach**2
+        left = error + 1e-8 * float(seen.yy[output]) or size
         value, hidden = max(value, (gain + shift) / size, shift / left), max(hidden, (4 * slip) ** 2 / left)
     return Claim.within("excess over the least error with these columns", value, seen.bound, hidden)
 
