@@ -425,6 +425,8 @@ def test_what_is_said_of_targets(kind, words):
     ("weight", "words"),
     [
         (np.zeros(N), "All weights are zero"),
+        (np.full(N, 1e-290), "All weights are zero.*none above 1e-100 counts as none"),
+        (np.r_[np.ones(N - 1), 1e200], "weight of row 39 .* is 1e\\+200.*divide all weights by the largest"),
         (-np.ones(N), "weight of row 0 .* is -1"),
         (np.full(N, np.nan), "weight of row 0 .* is nan"),
         (np.ones(3), "sample_weight have inconsistent numbers of samples: 40 and 3"),

@@ -62,6 +62,40 @@ def test_values_of_strange_types_and_sizes_are_refused_in_a_sentence(name):
             assert len(str(error.value)) < 700 and "\n" not in str(error.value)
 
 
+def takes_nothing():
+    return 0
+
+
+def gives_text(*args, **kwargs):
+    return "text"
+
+
+def gives_nothing(*args, **kwargs):
+    return None
+
+
+def gives_nan(*args, **kwargs):
+    return np.nan
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_of_the_wrong_kind_are_refused_in_a_sentence_or_never_called(name):
+    for one, rule in specimen(name).parameters.items():
+        for function in (int, len, object, np.mean, takes_nothing, gives_text, gives_nothing, gives_nan):
+            if not rule.accepts(function) or one == "random_state":
+                continue
+            model = specimen(name).set_params(**{one: function})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                try:
+                    model.fit(X, target_for(model, NUMBER, LABEL))
+                    found = [getattr(model, door)(X) for door in ("predict", "transform") if hasattr(model, door)]
+                except QedError as error:
+                    assert "\n" not in str(error), (one, function)
+                    continue
+            assert all(np.isfinite(values).all() for values in map(np.asarray, found) if values.dtype.kind == "f")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_values_are_refused_in_a_sentence_or_make_a_model(name):

@@ -203,6 +203,9 @@ KINDS = (
     "target at 1e14 and more",
     "two places far apart",
     "last digits",
+    "constant column under heavy rows",
+    "nearly equal columns far away",
+    "two rows of far targets",
 )
 
 
@@ -311,6 +314,13 @@ def _strange(kind, X, y, weight, random):
         X += np.where(np.arange(n) < n // 2, 1.0, -1.0)[:, None] * 10.0 ** random.integers(6, 13)
     elif kind == "last digits":
         X = 1.0 + 2.0**-52 * random.integers(0, 8, X.shape)
+    elif kind == "constant column under heavy rows":
+        X[:, 1], weight = 0.1 * 3, np.full(n, 10.0 ** random.integers(-30, 31))
+    elif kind == "nearly equal columns far away":
+        X += 1e6 * random.choice([1.0, -1.0, 0.3], p)
+        X[:, 1], X[:, 2] = 0.1 * 3, X[:, 0] + 1e-9 * random.standard_normal(n)
+    elif kind == "two rows of far targets":
+        X, y, weight = X[:2], 1e9 + y[:2], 10.0 ** random.uniform(-12, 12, 2)
     return X, y, weight
 
 

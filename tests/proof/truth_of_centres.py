@@ -86,7 +86,8 @@ def shares(model, data):
             (max(abs(mpmath.mpf(a) - b) for a, b in zip(model.cluster_weight_, mass)), max(mass), "cluster_weight_"),
             (
                 max(abs(mpmath.mpf(a) - b) for a, b in zip(model.cluster_spread_, spread)),
-                max(spread),
+                # Beside centres that are rows, spreads are shares too small for a number.
+                max(*spread, mpmath.sqrt(variance) * mpmath.mpf(10) ** -150),
                 "cluster_spread_",
             ),
         ]

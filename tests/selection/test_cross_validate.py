@@ -56,6 +56,39 @@ def test_scores_are_those_of_scikit_learn(model, other, weighted, q, scoring):
     assert ours.standard_error == pytest.approx(np.std(ours["test_score"], ddof=1) / np.sqrt(5), rel=1e-12)
 
 
+def test_rows_without_weight_leave_no_group_without_classes():
+    X, y = qed.data.load("iris").Xy()
+    weight = np.tile([0.0, 1.0, 2.0], 50)
+    found = [
+        qed.Search(
+            qed.RidgeClassifier(),
+            {"alpha": [0.1, 1.0]},
+            cv=3,
+            scoring=["accuracy", "f1_macro"],
+            refit=False,
+            cheap=cheap,
+        )
+        .fit(X, y, sample_weight=weight)
+        .cv_results_["mean_test_f1_macro"]
+        for cheap in (True, False)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12)
+    with pytest.raises(ParameterError, match="needs predict_proba"):
+        qed.Search(qed.RidgeClassifier(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["neg_log_loss"], refit=False).fit(
+            X, y, sample_weight=weight
+        )
+
+
+def test_labels_in_a_column_are_stratified_as_they_are_in_a_vector():
+    X, y = qed.data.load("iris").Xy()
+    for column in (y[:, None], pd.DataFrame({"kind": y})):
+        for search in (
+            lambda t: qed.cross_validate(qed.GaussianNB(), X, t, cv=3)["test_score"].tolist(),
+            lambda t: [test.tolist() for _, test in qed.StratifiedKFold(3).split(X, t)],
+        ):
+            assert search(column) == search(y)
+
+
 def test_the_result_is_the_plain_mean_of_the_folds_also_where_their_sizes_differ():
     X, y = problem(n=10, p=1)
     found = qed.cross_validate(qed.LinearRegression(), X, y, cv=3, scoring="neg_mean_squared_error")

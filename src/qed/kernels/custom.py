@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.parameters import Parameter, boolean, calling
 from qed.kernels.kernel import Kernel, checked
 from qed.kernels.tiles import Bound
 
@@ -54,7 +54,8 @@ class Custom(Kernel):
         return Bound(lambda rows, columns, out: self._fill(X[rows], Z[columns], out), extra=1)
 
     def _fill(self, X: Any, Z: Any, out: np.ndarray) -> None:
-        given = self.function(X, Z) if self.vectorized else [[self.function(x, z) for z in Z] for x in X]
+        with calling("kernel", self.function, "two tables" if self.vectorized else "two rows"):
+            given = self.function(X, Z) if self.vectorized else [[self.function(x, z) for z in Z] for x in X]
         name = getattr(self.function, "__name__", "function")
         try:
             values = np.asarray(given, dtype=np.float64).reshape(out.shape)

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.models.parameters import choice, number, numbers
+from qed.base.models.parameters import calling, choice, number, numbers
 from qed.base.sources.block import is_sparse
 from qed.kernels.kernel import Kernel
 
@@ -251,7 +251,12 @@ class Custom(Measure):
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
         left, right = (_dense(one) for one in (Q, X))
-        found = np.array([[float(self.function(x, z, **self.params)) for z in right] for x in left])
+        with calling("metric", self.function, "two rows and give a number"):
+            found = np.array([[float(self.function(x, z, **self.params)) for z in right] for x in left])
+        if np.isnan(found).any():
+            raise ParameterError(
+                f"metric: {getattr(self.function, '__name__', 'the function')} gives NaN for two rows."
+            )
         return found.reshape(len(left), len(right))
 
     def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:

@@ -52,6 +52,8 @@ class Grouped:
         for group, part in runs(block, groups):
             if not -1 <= group < n_groups:
                 raise InputError(f"Group {group} is not one of 0 to {n_groups - 1} (or -1 for none).")
+            if group < 0 and part.weight is not None and not part.weight.any():
+                continue  # of no group and of no weight: there is nothing to add
             one = statistic(part)
             found[group] = found[group] + one if group in found else one
         return cls(found, n_groups)

@@ -16,6 +16,8 @@ from qed.base.sources.block import Block, Function
 from qed.base.sources.rows import ArrayRows, Rows, Through
 
 Change = Callable[[Block], Block]
+# Squares of weights below this, and what they are multiplied by, vanish.
+LIGHTEST = 1e-100
 
 
 def checked(source: Rows, look: Change, **facts: object) -> Rows:
@@ -34,15 +36,23 @@ def checked(source: Rows, look: Change, **facts: object) -> Rows:
         return source
     if not isinstance(source, ArrayRows) or not isinstance(source.y, (np.ndarray, type(None))):
         return Checked(source, look, (), facts)
-    if source.weight is not None and not source.weight.any():
+    if source.weight is not None and not weighs(source.weight):
         raise no_weight()
     y = look(Block(source.X, source.y, source.weight, source.first)).y
     return source if y is source.y else source.with_target(y)
 
 
+def weighs(weight: np.ndarray) -> bool:
+    """Say whether some row has a weight; what sums of so small weights are multiplied by vanishes."""
+    return bool((weight > LIGHTEST).any())
+
+
 def no_weight() -> InputError:
-    """Give the error for weights that are all zero."""
-    return InputError("All weights are zero, which leaves no rows at all: give at least one row a positive weight.")
+    """Give the error for weights that are all zero, or as good as that."""
+    return InputError(
+        "All weights are zero, which leaves no rows at all: give at least one row a positive weight "
+        f"(none above {LIGHTEST:g} counts as none: divide them by the largest)."
+    )
 
 
 class Checked(Through):
@@ -71,7 +81,7 @@ class Checked(Through):
 
     def array(self) -> Block:
         block = super().array()
-        if block.weight is not None and not block.weight.any():
+        if block.weight is not None and not weighs(block.weight):
             raise no_weight()
         return block
 
@@ -103,7 +113,7 @@ class Weighed:
 
     @classmethod
     def of(cls, block: Block, function: Function, *args: object) -> Weighed:
-        return cls(function(block, *args), bool(block.weight.any()))
+        return cls(function(block, *args), weighs(block.weight))
 
     def __add__(self, other: Weighed) -> Weighed:
         return Weighed(self.value + other.value, self.counts or other.counts)

@@ -66,6 +66,8 @@ def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.
         # Whole numbers without a gap: a difference is the number of the class.
         codes = y.astype(np.intp) - classes[0].astype(np.intp)
         codes[(codes < 0) | (codes >= len(classes))] = -1
+    elif not len(classes):  # rows of which none has a weight, such as those that a search holds out nowhere
+        codes = np.full(len(y), -1)
     else:
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         codes[classes[codes] != y] = -1

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from qed.base.errors import ParameterError, shown
+from qed.base.errors import ParameterError, QedError, shown
 
 Value = TypeVar("Value")
 # Beyond these sizes sums and quotients of a few parameters and numbers of rows overflow, or vanish.
@@ -26,6 +27,8 @@ LEAST, LARGEST = 1e-300, 1e300
 PLAIN = (int, float, np.integer, np.floating)
 # Whole numbers from this on do not fit into 64 bits.
 MOST = 2**63
+# So many letters of an error that a function of the user's has raised are repeated.
+MOST_SAID = 200
 
 
 def _float(value: object) -> float:
@@ -201,6 +204,32 @@ def numeric_type() -> Parameter:
 def random_state() -> Parameter:
     """Accept what :func:`qed.base.random.seed_of` accepts, which checks it."""
     return anything("None, a non-negative integer or a NumPy generator", "optimization")
+
+
+@contextmanager
+def calling(what: str, function: object, wanted: str) -> Iterator[None]:
+    """Say in a sentence that a function which was given as a parameter does not take, or not give, what is wanted.
+
+    Its own error is the cause of that sentence, so that a mistake inside it is found where it is.
+
+    Examples
+    --------
+    >>> with calling("metric", len, "two rows and give a number"):
+    ...     len([1.0], [2.0])
+    Traceback (most recent call last):
+    ...
+    qed.base.errors.ParameterError: metric: len has to take two rows and give a number, but it raises TypeError: len() takes exactly ...
+    """
+    try:
+        yield
+    except QedError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        name = getattr(function, "__name__", None) or shown(function)
+        said = " ".join(str(error).split())[:MOST_SAID].rstrip(".")
+        raise ParameterError(
+            f"{what}: {name} has to take {wanted}, but it raises {type(error).__name__}: {said}."
+        ) from error
 
 
 @cache

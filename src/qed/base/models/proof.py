@@ -101,9 +101,10 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     problem, difference = None, None
     try:
         problem = model._evidence(rows)
-        with np.errstate(all="ignore"):  # numbers that were changed may overflow or vanish
-            claims += model._prove(problem)
-            claims += _together([*model._restate(problem), *_remembered(model, problem)])
+        if not claims:  # kernels trust what is declared: a tree with a circle in it would be walked for ever
+            with np.errstate(all="ignore"):  # numbers that were changed may overflow or vanish
+                claims += model._prove(problem)
+                claims += _together([*model._restate(problem), *_remembered(model, problem)])
     except FAULTS as error:
         if isinstance(error, InputError):
             if problem is None:

@@ -25,6 +25,8 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.sources.block import Block, block_rows
 
 STRIP = 2048
+# Squares of weights above this, times squares of values, overflow.
+HEAVIEST = 1e100
 # What becomes a number when it is asked to, and is none.
 NO_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 WORDS = {"text": "text", "category": "categories", "time": "dates or times", "other": "nested or binary values"}
@@ -241,6 +243,8 @@ def table_of(matrix: np.ndarray, names: Sequence[str] | None) -> pa.Table:
     {'x0': [1.0], 'x1': [None]}
     """
     native = matrix.dtype.newbyteorder("=")
+    if native.kind == "f" and native.itemsize > 8:  # Arrow knows none wider than doubles
+        native = np.dtype(np.float64)
     columns = [pa.array(np.ascontiguousarray(column, native), from_pandas=True) for column in matrix.T]
     return pa.table(columns, names=list(names or (f"x{j}" for j in range(len(columns)))))
 
@@ -321,5 +325,11 @@ def weight_of(values: Any, start: int = 0) -> np.ndarray:
         raise InputError(
             f"The weight of row {start + int(bad[0])} (counted from 0) is {weight[bad[0]]}: "
             "weights must be finite and not negative. Give the row the weight 0 to leave it out."
+        )
+    if len(weight) and weight.max() > HEAVIEST:
+        row = int(weight.argmax())
+        raise InputError(
+            f"The weight of row {start + row} (counted from 0) is {weight[row]:g}, and sums of what is multiplied by weights above "
+            f"{HEAVIEST:g} overflow: divide all weights by the largest."
         )
     return weight

@@ -133,7 +133,7 @@ class Visits(RowsProblem):
         How many bits begin a key follows from the weight of all rows, so that a row twice is a row of weight two here, too.
         """
         total = len(self.codes) if self.held.weight is None else float(self.held.weight.sum())
-        bits = 64 if total < MANY_ROWS else int(np.log2(total / TOGETHER))
+        bits = 64 if total < MANY_ROWS else min(64, int(np.log2(total / TOGETHER)))
         beginning = self.keys[self.lying] >> np.uint64(64 - bits)
         starts = np.flatnonzero(np.append(True, beginning[1:] != beginning[:-1]))
         return beginning[starts], np.diff(np.append(starts, len(beginning)))

@@ -16,7 +16,7 @@ from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, choice, integer, numbers, random_state
+from qed.base.models.parameters import Parameter, calling, choice, integer, numbers, random_state
 from qed.base.models.roles import Clusterer, Transformer
 from qed.base.numbers import ratio
 from qed.base.random import Seed, generator, seed_of
@@ -61,8 +61,9 @@ class AroundCentres(Clusterer, Transformer, Iterative):
         seed = seed_of(self.random_state) if start is None else start.seed
         if callable(self.init):
             X = rows.array().X
-            drawn = [self.init(X, k, random_state=generator(seed, "init", restart)) for restart in range(tries)]
-            return np.stack([self._checked_centers(centers) for centers in drawn])
+            with calling("init", self.init, "the rows, how many centres to give, and random_state="):
+                drawn = [self.init(X, k, random_state=generator(seed, "init", restart)) for restart in range(tries)]
+                return np.stack([self._checked_centers(centers) for centers in drawn])
         if self.init == "random-domain":
             return any_points(problem.summary.low, problem.summary.high, k, seed, tries)
         if self.init == "random":

@@ -16,7 +16,7 @@ from qed.base.attributes import each, integers, size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
-from qed.base.models.parameters import Parameter, anything, array, boolean
+from qed.base.models.parameters import Parameter, anything, array, boolean, calling
 from qed.base.models.problem import RowsProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import Transformer
@@ -148,7 +148,8 @@ class FeatureMap(Transformer):
 
     def _part(self, function: Phi, X: np.ndarray, start: int) -> np.ndarray:
         name = _name(function) or "function"
-        given = function(X) if self.vectorized else [function(row) for row in X]
+        with calling("function", function, "a table" if self.vectorized else "a row"):
+            given = function(X) if self.vectorized else [function(row) for row in X]
         try:
             part = np.asarray(given)
             part = part.astype(X.dtype, copy=False)
@@ -231,7 +232,8 @@ class FeatureMap(Transformer):
             raise InputError(
                 f"Expected {self.n_output_features_} features for each row, got the shape {features.shape}."
             )
-        return np.asarray(self.inverse(features))
+        with calling("inverse", self.inverse, "a table of features"):
+            return np.asarray(self.inverse(features))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the features.

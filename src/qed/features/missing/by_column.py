@@ -12,6 +12,7 @@ from scipy import sparse
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
+from qed.base.models.parameters import calling
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -34,7 +35,8 @@ class OfFunction:
     def __call__(self, values: np.ndarray, weights: np.ndarray) -> float:
         if (weights != 1).any():
             raise InputError("A function as strategy is not told of weights: repeat the rows, or use another strategy.")
-        return self.function(values)
+        with calling("strategy", self.function, "the values of a column and give a number"):
+            return float(self.function(values))
 
 
 class ByColumn:

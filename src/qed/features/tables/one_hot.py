@@ -146,15 +146,14 @@ class OneHotEncoder(TableTransformer):
                 f"Column {self._named(j)} has more than {MOST_LEVELS} different values: it looks like an identifier or a "
                 "measurement, which has no levels. Leave it out."
             )
-        if isinstance(self.categories, str):
-            self.categories_ = [array_of(levels.values(j)) for j in range(rows.n_features)]
-        else:
-            self.categories_ = self._given(levels)
+        self.categories_ = self._listed(levels)
         self.infrequent_categories_ = [self._infrequent(levels, j) for j in range(rows.n_features)]
         self.drop_idx_ = self._dropped()
 
-    def _given(self, levels: Levels) -> list[np.ndarray]:
-        """Take the levels that the user gave, and refuse others in the data."""
+    def _listed(self, levels: Levels) -> list[np.ndarray]:
+        """Give the levels of each column: those of the data, or those that the user gave, who is told of others in the data."""
+        if isinstance(self.categories, str):
+            return [array_of(levels.values(j)) for j in range(self.n_features_in_)]
         if len(self.categories) != self.n_features_in_:
             raise ParameterError(
                 f"OneHotEncoder: categories has lists for {len(self.categories)} columns, but X has {self.n_features_in_}."
@@ -369,4 +368,8 @@ class OneHotEncoder(TableTransformer):
             claims.append(Claim("every level of the data is listed", float(strange), 0.0))
         if isinstance(self.categories, str):
             claims.append(Claim("every level listed is in the data", float(idle), 0.0))
+        if not strange or self.handle_unknown != "error":
+            pairs = zip(self.categories_, self._listed(levels))
+            moved = sum(list(keys(mine)) != list(keys(theirs)) for mine, theirs in pairs)
+            claims.append(Claim("levels stand in their order", float(moved), 0.0))
         return claims

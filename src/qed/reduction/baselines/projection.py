@@ -122,8 +122,10 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
 
     def _measured(self, sample: Sample) -> float:
         """Give by how much the squared distances of rows change at most, relative to what they were."""
-        before, after = _squares(sample.X), _squares(self._project(sample.X))
-        apart = before > 64 * EPS * float((sample.X**2).sum(axis=1).max(initial=0.0))
+        # In units of a power of two near the largest value, which changes no share, and no square overflows.
+        X = np.ldexp(sample.X, -int(np.frexp(np.abs(sample.X).max(initial=0.0))[1]))
+        before, after = _squares(X), _squares(self._project(X))
+        apart = before > 64 * EPS * float((X**2).sum(axis=1).max(initial=0.0))
         return float(np.abs(after[apart] / before[apart] - 1).max(initial=0.0))
 
     def _project(self, X: Any) -> Any:

@@ -183,8 +183,10 @@ class TopVariance(ColumnSelector):
         kept, left = seen.variance[support], seen.variance[~support]
         most = float(left.max(initial=0.0)) or float(kept.max(initial=0.0))
         over = max(float(left.max(initial=0.0)) - float(kept.min(initial=np.inf)), 0.0) if len(kept) else np.inf
-        lost = float((seen.lost / np.maximum(seen.weight, TINY)).max(initial=0.0))
-        rounding = lost / max(most, TINY) + 8 * EPS
+        # Of a column that varies far more than the others, rounding may hide more than these vary, and change nothing about the order.
+        lost = seen.lost / np.maximum(seen.weight, TINY)
+        above, below = (left + lost[~support]).max(initial=0.0), (kept - lost[support]).min(initial=np.inf)
+        rounding = max(float(above - below) - over, 0.0) / max(most, TINY) + 8 * EPS
         return [
             *super()._prove(problem),
             Claim.within(

@@ -236,11 +236,13 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray], *, centered: bo
         # A constant that is off, if only by the rounding of large means, adds to the squares as well; so much may be left by rounding.
         reach = seen.reach_of(output, coef)
         slip = centered * EPS * seen.offset.far * reach
-        gain += centered * float(seen.offset.size[output] + slip) ** 2
-        error = seen.yy[output] - weights @ (right + gradient)
-        size = max(error, 0.0) + 1e-8 * reach**2
-        value, hidden = max(value, gain / size), max(hidden, (4 * slip) ** 2 / size)
-    return Claim("excess over the least error with these columns", value, seen.bound + min(hidden, MOST_ROUNDING))
+        shift = centered * float(seen.offset.size[output] + slip) ** 2
+        error = max(float(seen.yy[output] - weights @ (right + gradient)), 0.0)
+        # What cancels between columns that are nearly alike is no measure for a constant.
+        size = error + 1e-8 * reach**2
+        left = error + 1e-8 * float(seen.yy[output]) or size
+        value, hidden = max(value, (gain + shift) / size, shift / left), max(hidden, (4 * slip) ** 2 / left)
+    return Claim.within("excess over the least error with these columns", value, seen.bound, hidden)
 
 
 def _solved(gram: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -123,7 +123,7 @@ class GradientRidge(LinearPredictor, Iterative):
                 gap = self._gap(length, value, size, least)
                 yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction, least=least)
             start = None
-            image = problem.rows.fold(_gram_times, problem.center, direction) + self.alpha * direction
+            image = problem.moving(problem.rows.fold(_gram_times, problem.center, direction)) + self.alpha * direction
             curvature = (direction * image).sum(axis=0)
             step = ratio((residual * direction).sum(axis=0), curvature)
             met = ratio(curvature, (direction**2).sum(axis=0))
@@ -152,27 +152,41 @@ class GradientRidge(LinearPredictor, Iterative):
         scale = np.sqrt(np.maximum(problem.size, TINY))
         offset = np.abs(target) + np.abs(center) @ np.abs(coef)
         noise = float((1e-15 * weight**0.5 * offset / scale).max())
-        claims = [self._prove_minimum(problem, coef, intercept, gradient, error)]
+        claims = [self._prove_minimum(problem, coef, intercept, (problem.moving(gradient), error, lost))]
         if self.fit_intercept:
             off = float((np.abs(lost) / weight**0.5 / scale).max())
-            claims.append(Claim("residuals sum to zero", off, 1e-9 + noise))
+            claims.append(Claim.within("residuals sum to zero", off, 1e-9, noise))
         return claims
 
     def _prove_minimum(
-        self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, gradient: np.ndarray, error: np.ndarray
+        self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, sums: tuple[np.ndarray, ...]
     ) -> Claim:
         """Bound what is missing from the minimum; where rounding hides too much, from residuals to twice the digits."""
-        words, bound = "objective above its minimum, at most (relative)", max(self.tol, 1e-15)
+        words, bound, (gradient, error, lost) = (
+            "objective above its minimum, at most (relative)",
+            max(self.tol, 1e-15),
+            sums,
+        )
         value = error + self.alpha * (coef**2).sum(axis=0)
         if self.alpha == 0:
             return Claim(words, self._missing(problem, coef, intercept, value), bound)
-        noise = (len(coef) + 3) * EPS * np.outer(problem.lengths, problem.reach(coef, intercept))
-        found = self._gap(_length(np.abs(gradient - self.alpha * coef) + noise), value, problem.size, value)
+
+        def missing(gradient: np.ndarray, lost: np.ndarray, share: np.ndarray | float) -> float:
+            """Bound it where sums are right but for a share of what residuals are differences of."""
+            blur = share * problem.reach(coef, intercept)
+            # About a mean that is rounded, the gradient is off where residuals do not sum to zero, which costs something by itself.
+            total = (np.abs(lost) + np.sqrt(problem.weight) * blur) * self.fit_intercept
+            noise = problem.moving(np.outer(problem.far, blur) + np.outer(problem.slip, total))
+            steepest = _length(np.abs(gradient - self.alpha * coef) + noise)
+            return self._gap(steepest + self.alpha * total**2 / problem.weight, value, problem.size, value)
+
+        rounding = (len(coef) + 3) * EPS
+        found = missing(gradient, lost, rounding)
         if found > bound >= self._gap(_length(gradient - self.alpha * coef), value, problem.size, value):
-            sums = problem.rows.fold(ResidualSums.of, problem.center, coef, intercept)
-            met = (coef == 0).all(axis=0) & (sums.square == 0)  # every row, by a constant: nothing is lost
-            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise * ~met
-            found = self._gap(_length(closer), value, problem.size, value)
+            closer = problem.rows.fold(ResidualSums.of, problem.center, coef, intercept)
+            met = (coef == 0).all(axis=0) & (closer.square == 0)  # every row, by a constant: nothing is lost
+            gradient = problem.moving(closer.gradient.value)
+            found = missing(gradient, closer.total.value, 1e-8 * rounding * ~met)
         if found > bound:
             # The penalty bounds what is missing by the least curvature there could be; where a row is far away there is much more.
             found = min(found, self._missing(problem, coef, intercept, value))
@@ -188,7 +202,7 @@ class GradientRidge(LinearPredictor, Iterative):
         alphas, share = np.full(len(value), float(self.alpha)), NO_SHARE * problem.size * (self.alpha == 0)
         gradient, noise = seen.xr - self.alpha * coef, seen.noise + EPS * self.alpha * np.abs(coef)
         found = seen.metric.excess(Standing(coef, gradient, noise, alphas, reach, self.tol * (value + share)))
-        found += seen.weight * seen.r_mean**2
+        found += seen.weight * (np.abs(seen.r_mean) + seen.slip) ** 2
         return float(ratio(found, np.maximum(value - found, 0.0) + share).max()) if np.isfinite(found).all() else np.inf
 
 
@@ -206,9 +220,19 @@ class CenteredRows(RowsProblem):
         if not np.isfinite(self.lengths).all():
             raise overflowed(model)
         # Products of columns and targets, squares of the targets, and their spread.
-        self.right, self.size, spread = rows.fold(_correlate, self.center, self.target_center)
+        right, self.size, spread = rows.fold(_correlate, self.center, self.target_center)
+        # About its mean a column that never varies is zero, whatever rounding leaves of it.
+        self.still = (self.summary.high == self.summary.low) & centered
+        self.right = self.moving(right)
+        # The lengths of columns about zero, and how far their means may be off.
+        self.far = np.sqrt(self.lengths**2 + self.weight * self.center**2)
+        self.slip = self.summary.slip + EPS * np.abs(self.center)
         if vanishes(self.size, spread).any():
             raise overflowed(model)
+
+    def moving(self, sums: np.ndarray) -> np.ndarray:
+        """Give sums of products with columns, of which those that never vary have none."""
+        return np.where(self.still[:, None], 0.0, sums)
 
     def reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the length of what residuals are differences of, means included."""

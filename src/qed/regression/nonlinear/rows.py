@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.checks import overflowed
+from qed.base.models.parameters import calling
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -52,7 +53,8 @@ class Curve:
     def _raw(self, X: np.ndarray, w: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             try:
-                given = self.function(X, w.copy())
+                with calling("function", self.function, "rows and parameters"):
+                    given = self.function(X, w.copy())
             except ArithmeticError:
                 return np.full(len(X), np.nan)
         found = np.asarray(given)
@@ -67,7 +69,7 @@ class Curve:
         """Give the derivatives of the predictions, a column for each parameter."""
         if not callable(self.jacobian):
             return slopes(partial(self._raw, _numbers(X)), w, self.jacobian, self.scale)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), calling("jacobian", self.jacobian, "rows and parameters"):
             found = np.asarray(self.jacobian(_numbers(X), w.copy()), dtype=np.float64)
         if found.shape != (len(X), len(w)):
             raise InputError(

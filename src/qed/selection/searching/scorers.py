@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.models.parameters import calling
 from qed.base.models.scoring import Scoring
 from qed.selection.scoring import Scorer, check_scoring, get_scorer, role_of, takes
 
@@ -37,16 +38,15 @@ class CustomScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Score a fitted model on these rows."""
         if sample_weight is None:
-            return (
-                self.function(estimator, X)
-                if y is None and not self._wants_target()
-                else self.function(estimator, X, y)
-            )
+            given = (X,) if y is None and not self._wants_target() else (X, y)
+            with calling("scoring", self.function, "a fitted model, rows and their target"):
+                return self.function(estimator, *given)
         if not takes(self.function, "sample_weight"):
             raise ParameterError(
                 "scoring does not take sample_weight: give it that argument, or leave the weights out."
             )
-        return self.function(estimator, X, y, sample_weight=sample_weight)
+        with calling("scoring", self.function, "a fitted model, rows, their target and weights"):
+            return self.function(estimator, X, y, sample_weight=sample_weight)
 
     def _wants_target(self) -> bool:
         """Say whether the callable has a place for a target."""

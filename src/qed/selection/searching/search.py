@@ -27,7 +27,7 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator
 from qed.base.models.no_effect import also_called, takes
-from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
+from qed.base.models.parameters import Parameter, anything, boolean, calling, check_parameters
 from qed.base.models.problem import Problem
 from qed.base.models.proof import FOLLOWING, SAME_DATA, examine
 from qed.base.models.scoring import Scoring
@@ -261,7 +261,8 @@ class Search(Estimator):
         self.cv_results_ = results_of(candidates, found)
         self.how_, self.n_splits_ = found.how, next(iter(found.scores.values())).n_splits
         if callable(self.refit):
-            self.best_index_ = _chosen(self.refit(self.cv_results_), len(candidates))
+            with calling("refit", self.refit, "the table of results"):
+                self.best_index_ = _chosen(self.refit(self.cv_results_), len(candidates))
         elif decisive is not None:
             self.best_index_ = chosen_by(self.rule, self.cv_results_, decisive)
         else:

@@ -159,6 +159,7 @@ class StratifiedKFold(KFold):
 
     def assign(self, n: int, y: Any = None) -> Indices:
         self._check_size(n)
+        y = _column(y)
         codes = class_codes(y, n, type(self).__name__)
         members = np.bincount(codes)
         self._check_members(y, codes, members)
@@ -248,9 +249,9 @@ def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> S
     """
     cv = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)):
-        one_column = y is not None and np.ndim(y) == 1
-        return (StratifiedKFold if classifier and one_column else KFold)(int(cv), shuffle=False)
-    if isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        by_class = classifier and y is not None and np.ndim(_column(y)) == 1
+        return (StratifiedKFold if by_class else KFold)(int(cv), shuffle=False)
+    if isinstance(cv, (str, bytes, type)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise ParameterError(
             f"cv must be a number of folds, a splitter or an iterable of (train, test) row numbers, not {cv!r}."
         )
@@ -298,11 +299,17 @@ def row_numbers(part: ArrayLike, n: int) -> Indices:
     return rows % n
 
 
+def _column(y: Any) -> Any:
+    """Give a target that is a table of a single column as that column, any other as it is."""
+    shape = np.shape(y)
+    return np.asarray(y).ravel() if len(shape) == 2 and shape[1] == 1 else y
+
+
 def class_codes(y: Any, n: int, who: str) -> Indices:
     """Number the classes of `y` by first appearance."""
     if y is None:
         raise InputError(f"{who} keeps the shares of classes and needs their labels: give y.")
-    found: Labels = labels(y, "y")
+    found: Labels = labels(_column(y), "y")
     if len(found) != n:
         raise InputError(f"y has {len(found)} labels for {n} rows: give one for each.")
     classes = classes_of(found)
