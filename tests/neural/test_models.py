@@ -262,3 +262,15 @@ def test_what_several_labels_can_not_be():
     # With three classes in its place the network would have the same weights.
     model.out_activation_ = "softmax"
     assert not qed.certify(model, X, MARKS.sum(axis=1) % 3)
+
+
+def test_the_loss_of_rows_held_out_decides_where_a_class_is_rare():
+    """The accuracy stands at the share of the common class for many epochs: it used to end training there."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1500, 8))
+    rare = rng.random(1500) < 1 / (1 + np.exp(4.5 - 2 * rows[:, 0] + 1.5 * rows[:, 1]))
+    model = qed.MLPClassifier(early_stopping=True, random_state=0).fit(rows, rare)
+    new = rng.normal(size=(1000, 8))
+    told = np.log(model.predict_proba(new)[:, 1])
+    assert np.corrcoef(told, 2 * new[:, 0] - 1.5 * new[:, 1])[0, 1] > 0.8
+    assert model.n_iter_ > 20 and max(model.validation_scores_) == model.best_validation_score_

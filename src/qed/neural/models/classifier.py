@@ -27,10 +27,12 @@ from qed.base.random import Seed
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.activations import softmax
+from qed.neural.engine.losses import loss_named
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
+from qed.neural.training.epochs import Judged
 
 
 @takes("verbose", **MLP_NO_EFFECT)
@@ -65,13 +67,13 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     random_state : None, int or NumPy generator, default=None
         The seed of weights, orders and of rows held out. It gives the same bits for any number of threads.
     tol : float, default=1e-4
-        Training ends when the loss, or the score of rows held out, has not become better by this for `n_iter_no_change` epochs.
+        Training ends when the loss, or that of rows held out, has not become better by this for `n_iter_no_change` epochs.
     momentum : float, default=0.9
         The share of the last move that "sgd" keeps.
     nesterovs_momentum : bool, default=True
         Whether it looks ahead.
     early_stopping : bool, default=False
-        Whether rows are held out, whose score decides when to end; the weights that did best on them are kept.
+        Whether rows are held out, whose mean loss decides when to end; the weights with the least are kept.
     validation_fraction : float, default=0.1
         The share of rows held out.
     beta_1, beta_2, epsilon : float
@@ -191,14 +193,15 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     def _predicted_shape(self) -> tuple[int, ...]:
         return (self.n_outputs_,) if self._tells_several else ()
 
-    def _score_of(self, network: Network, block: Block) -> float:
+    def _judged(self, network: Network, block: Block) -> Judged:
         X = as_dense(block.X)
         out, y = network.forward(np.asarray(X)), np.asarray(block.y)
         if y.ndim == 2:
             right = ((out > 0) == (y > 0)).all(axis=1)
         else:
             right = y == (out[:, 0] > 0 if out.shape[1] == 1 else out.argmax(axis=1))
-        return float(block.weights @ right / block.weights.sum())
+        loss = loss_named(network.loss)(y, block.weights).forward(out.astype(np.float64))
+        return Judged(float(block.weights @ right / block.weights.sum()), -float(loss))
 
     def _finish(self, problem: NetworkProblem, step: Step) -> None:
         assert problem.classes is not None

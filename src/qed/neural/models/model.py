@@ -39,7 +39,7 @@ from qed.neural.models.problem import NetworkProblem
 from qed.neural.models.proof import claims_of, flat, following, looked_at, network_of, out_of, sums_of
 from qed.neural.models.whole import descend
 from qed.neural.network import Network
-from qed.neural.training.epochs import Patience, epochs
+from qed.neural.training.epochs import Judged, Patience, epochs
 from qed.neural.training.passes import Course
 from qed.neural.training.schedules import Schedule
 from qed.neural.training.updates import Update
@@ -144,8 +144,8 @@ class MultiLayer(Iterative):
         """Say which loss the network has."""
 
     @abstractmethod
-    def _score_of(self, network: Network, block: Block) -> float:
-        """Score rows that were held out."""
+    def _judged(self, network: Network, block: Block) -> Judged:
+        """Judge the weights by rows that were held out."""
 
     @property
     def hidden_sizes(self) -> list[int]:
@@ -217,10 +217,10 @@ class MultiLayer(Iterative):
         if self.solver == "lbfgs":
             return (yield from descend(network, problem, self._penalty(problem), start))
         rows: Rows = problem.held
-        score = None
+        judge = None
         if self.early_stopping:
             rows, block = problem.held_out(self.validation_fraction, seed)
-            score = partial(self._score_of, network, block)
+            judge = partial(self._judged, network, block)
         course = Course.of(
             network,
             rows,
@@ -232,7 +232,7 @@ class MultiLayer(Iterative):
         )
         kind = self.learning_rate if self.solver == "sgd" or self.learning_rate not in _SGD_ONLY else "constant"
         schedule = Schedule(kind, self.learning_rate_init, self.power_t, self.max_iter)
-        patience = Patience(np.inf if endless else self.n_iter_no_change, self.tol, score)
+        patience = Patience(np.inf if endless else self.n_iter_no_change, self.tol, judge)
         return (yield from epochs(course, schedule, patience, start))
 
     def _goes_on(self) -> bool:

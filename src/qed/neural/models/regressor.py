@@ -24,6 +24,7 @@ from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
+from qed.neural.training.epochs import Judged
 
 
 @takes("verbose", **MLP_NO_EFFECT)
@@ -177,14 +178,15 @@ class MLPRegressor(Regressor, MultiLayer):
         outputs = getattr(self, "n_outputs_", 1)
         return (outputs,) if outputs > 1 else ()
 
-    def _score_of(self, network: Network, block: Block) -> float:
+    def _judged(self, network: Network, block: Block) -> Judged:
         X = as_dense(block.X)
         out = network.forward(np.asarray(X)).astype(np.float64)
         if self.loss == "poisson":
             out = np.exp(out)
         y, weight = np.asarray(block.y, dtype=np.float64).reshape(out.shape), block.weights
         spread = weight @ (y - weight @ y / weight.sum()) ** 2
-        return float(np.mean(1 - weight @ (out - y) ** 2 / np.where(spread > 0, spread, 1.0)))
+        score = float(np.mean(1 - weight @ (out - y) ** 2 / np.where(spread > 0, spread, 1.0)))
+        return Judged(score, score)
 
     def _predict(self, block: Block) -> np.ndarray:
         out = self._out(block)

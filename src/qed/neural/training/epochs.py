@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +25,23 @@ from qed.neural.training.updates import Moving
 LEAST_RATE = 1e-6
 
 
+class Judged(NamedTuple):
+    """What rows that were held out say of the weights.
+
+    Where there are classes, the loss decides and not the accuracy, which stands still where one class is rare until the network is good.
+    """
+
+    score: float  # what is told
+    goodness: float  # what decides, larger is better
+
+
 @dataclass(frozen=True)
 class Patience:
     """When training ends by itself."""
 
     epochs: float = 10  # how many epochs may go by without getting better
     tol: float = 1e-4  # what counts as better
-    score: Callable[[], float] | None = (
-        None  # of rows that were held out, with the network's own weights: larger is better
-    )
+    judge: Callable[[], Judged] | None = None  # of rows that were held out, with the network's own weights
 
 
 def epochs(
@@ -91,18 +100,19 @@ def epochs(
             if not np.isfinite(losses[-1]):
                 still = 0
                 continue
-            if patience.score is not None:
-                scores.append(patience.score())
-            now = scores[-1] if patience.score is not None else -losses[-1]
+            judged = Judged(np.nan, -losses[-1]) if patience.judge is None else patience.judge()
+            now = judged.goodness
+            if patience.judge is not None:
+                scores.append(judged.score)
             still = 0 if now > best + patience.tol else still + 1
             if now > best:
                 best = now
-                if patience.score is not None:
+                if patience.judge is not None:
                     kept = network.vector.copy()
 
 
 def _why(patience: Patience) -> str:
-    what = "training loss" if patience.score is None else "score of the rows held out"
+    what = "training loss" if patience.judge is None else "loss or score of the rows held out"
     return (
         f"The {what} did not become better by more than tol={patience.tol:g} for {patience.epochs:g} epochs in a row."
     )

@@ -18,7 +18,7 @@ from qed.neural.engine.losses import CrossEntropy, loss_named
 from qed.neural.engine.node import Array
 from qed.neural.network import Network
 from qed.neural.training.checking import complex_steps_off
-from qed.neural.training.epochs import Patience
+from qed.neural.training.epochs import Judged, Patience
 from qed.neural.training.epochs import epochs as steps_of
 from qed.neural.training.passes import Augment, Course
 from qed.neural.training.schedules import Schedule
@@ -101,7 +101,7 @@ def train(
     shuffle : bool, default=True
         Whether each epoch has an order of its own.
     validation : pair of arrays, optional
-        Rows and targets to score after each epoch: by accuracy, or by minus the loss. The weights that did best are the result.
+        Rows and targets to score after each epoch: by accuracy, or by minus the loss. The weights with the least loss are the result.
     patience : int, optional
         End after so many epochs without getting better by more than `tol`; never where it is not given.
     tol : float, default=0.0
@@ -150,8 +150,8 @@ def train(
         seed=seed,
         augment=augment,
     )
-    score = None if validation is None else lambda: _score(network, *validation)
-    stop = Patience(epochs if patience is None else patience, tol, score)
+    judge = None if validation is None else lambda: _judged(network, *validation)
+    stop = Patience(epochs if patience is None else patience, tol, judge)
     run = Minimisation(rule, Rule(tol=0.0, max_iter=epochs - 1, keep="last"))
     # Products of a few rows, such as those of the claims, are too small to be shared.
     with fitting():
@@ -159,12 +159,13 @@ def train(
     return Training(network, run.step_.losses, run.step_.scores, run.ending_, run.certificate_)
 
 
-def _score(network: Network, X: Array, y: Array) -> float:
-    """Give the accuracy where there are classes, else minus the loss."""
+def _judged(network: Network, X: Array, y: Array) -> Judged:
+    """Tell the accuracy where there are classes, else minus the loss, which decides."""
     out = network.forward(X)
+    goodness = -float(loss_named(network.loss)(np.asarray(y)).forward(out))
     if loss_named(network.loss) is CrossEntropy and np.ndim(y) == 1:
-        return float((out.argmax(axis=1) == y).mean())
-    return -float(loss_named(network.loss)(np.asarray(y)).forward(out))
+        return Judged(float((out.argmax(axis=1) == y).mean()), goodness)
+    return Judged(goodness, goodness)
 
 
 class _Task(Task):
