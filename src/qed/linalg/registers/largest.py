@@ -7,7 +7,8 @@ end. The answer does not depend on how wide the registers are.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias, cast
 
 import numpy as np
 from llvmlite import ir
@@ -19,6 +20,8 @@ from qed.linalg.registers.vectors import everywhere, integer, register_bytes, ta
 # So many registers take turns, and nobody waits for a comparison.
 ACROSS = 4
 WHOLE = ir.IntType(64)
+# Numbers and their places, lane by lane.
+State: TypeAlias = tuple[ir.Value, ir.Value]
 
 
 def first_largest(values: np.ndarray) -> tuple[int, float]:
@@ -34,6 +37,27 @@ def first_largest(values: np.ndarray) -> tuple[int, float]:
     return (place, most) if most > -np.inf else (-1, most)
 
 
+def _count_in_strip(typing):  # type: ignore[no-untyped-def]
+    """Give how many numbers are looked at in one step, which the compiler then knows."""
+    return types.intp(), lambda context, builder, signature, arguments: integer(ACROSS * _lanes())
+
+
+def _find_in_strips(typing, values):  # type: ignore[no-untyped-def]
+    """Find the same among as many numbers as fill whole strips; -1 and minus infinity where there are too few."""
+    signature = types.Tuple((types.intp, types.float64))(values)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        found = _write(builder, array.data, builder.extract_value(array.shape, 0))
+        return context.make_tuple(builder, signature.return_type, found)
+
+    return signature, generate
+
+
+_strip = cast(Callable[[], int], intrinsic(_count_in_strip))
+_of_whole_strips = cast(Callable[[np.ndarray], tuple[int, float]], intrinsic(_find_in_strips))
+
+
 @overload(first_largest)
 def _compiled(values):  # type: ignore[no-untyped-def]
     if not isinstance(values, types.Array) or values.dtype != types.float64 or values.layout != "C":
@@ -47,25 +71,6 @@ def _compiled(values):  # type: ignore[no-untyped-def]
         return place, most
 
     return find
-
-
-@intrinsic
-def _strip(typing):  # type: ignore[no-untyped-def]
-    """Give how many numbers are looked at in one step, which the compiler then knows."""
-    return types.intp(), lambda context, builder, signature, arguments: integer(ACROSS * _lanes())
-
-
-@intrinsic
-def _of_whole_strips(typing, values):  # type: ignore[no-untyped-def]
-    """Find the same among as many numbers as fill whole strips; -1 and minus infinity where there are too few."""
-    signature = types.Tuple((types.intp, types.float64))(values)
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        found = _write(builder, array.data, builder.extract_value(array.shape, 0))
-        return context.make_tuple(builder, signature.return_type, found)
-
-    return signature, generate
 
 
 def _lanes() -> int:
@@ -111,15 +116,16 @@ def _write(builder: ir.IRBuilder, data: ir.Value, count: ir.Value) -> list[ir.Va
     return [builder.select(builder.icmp_signed("<", place, integer(0)), integer(-1), place), most]
 
 
-def _better(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
+def _better(builder: ir.IRBuilder, one: State, other: State) -> State:
     """Choose, lane by lane, the larger of two numbers, of equal ones that which comes first."""
     less = builder.fcmp_ordered("<", one[0], other[0])
     alike = builder.fcmp_ordered("==", one[0], other[0])
     taken = builder.or_(less, builder.and_(alike, builder.icmp_signed("<", other[1], one[1])))
-    return tuple(builder.select(taken, b, a) for a, b in zip(one, other, strict=True))
+    return builder.select(taken, other[0], one[0]), builder.select(taken, other[1], one[1])
 
 
-def _part(builder: ir.IRBuilder, state: Any, first: int, lanes: int) -> Any:
+def _part(builder: ir.IRBuilder, state: State, first: int, lanes: int) -> State:
     """Take some lanes out of a register."""
     chosen = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes)))
-    return tuple(builder.shuffle_vector(one, ir.Constant(one.type, ir.Undefined), chosen) for one in state)
+    best, place = (builder.shuffle_vector(one, ir.Constant(one.type, ir.Undefined), chosen) for one in state)
+    return best, place

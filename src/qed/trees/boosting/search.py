@@ -36,7 +36,7 @@ def staged_search(model: Any, question: Question[Any]) -> Answer | None:
     return table.answer(f"{question.folds.words}, the stages of {len(found)} fit{'s' if len(found) > 1 else ''} each")
 
 
-def _side_by_side(tasks: list[Callable[[], Any]]) -> Iterator[Any]:
+def _side_by_side(tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
     """Do as many tasks at a time as there are threads; the last one, where it would be left over, by itself, with all of them."""
     alone = len(tasks) > 1 and len(tasks) % threads_here() == 1
     yield from work(tasks[: len(tasks) - alone])
