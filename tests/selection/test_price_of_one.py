@@ -125,7 +125,7 @@ def test_leaving_one_out_in_closed_form_is_the_plain_way(name):
     assert cheap.best_params_ == plain.best_params_
 
 
-def test_folds_left_over_give_the_same_bits_for_any_number_of_threads():
+def test_stages_of_folds_have_the_same_bits_for_any_number_of_threads():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 4))
     y = X[:, 0] + X[:, 1] * X[:, 2]

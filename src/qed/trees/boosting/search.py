@@ -6,17 +6,16 @@ Nothing is proven of the fits to folds; the model that is chosen is fitted and p
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from qed.base.engine import fitting, work
+from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.searching import Answer, Question
 from qed.base.sources.rows import Rows
-from qed.base.threads.counting import threads_here
 
 
 def staged_search(model: Any, question: Question[Any]) -> Answer | None:
@@ -27,23 +26,12 @@ def staged_search(model: Any, question: Question[Any]) -> Answer | None:
     table = question.table(scorers)
     families = [sorted(members, key=lambda c: question.models[c].max_iter) for members in found]
     try:
-        tasks = [partial(_one_fold, question, families, fold) for fold in question.folds]
-        for fold, answers in enumerate(_side_by_side(tasks)):
+        for fold, answers in enumerate(work(partial(_one_fold, question, families, fold) for fold in question.folds)):
             for candidate, train, given in answers:
                 table.judge(candidate, fold, train=train, **given)
     except InputError:
         return None
     return table.answer(f"{question.folds.words}, the stages of {len(found)} fit{'s' if len(found) > 1 else ''} each")
-
-
-def _side_by_side(tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
-    """Do as many tasks at a time as there are threads; the last one, where it would be left over, by itself, with all of them."""
-    alone = len(tasks) > 1 and len(tasks) % threads_here() == 1
-    yield from work(tasks[: len(tasks) - alone])
-    if alone:
-        with fitting():
-            last = tasks[-1]()
-        yield last
 
 
 def _one_fold(
