@@ -123,3 +123,19 @@ def test_leaving_one_out_in_closed_form_is_the_plain_way(name):
         cheap.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-8, atol=1e-10
     )
     assert cheap.best_params_ == plain.best_params_
+
+
+def test_stages_of_folds_have_the_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    y = X[:, 0] + X[:, 1] * X[:, 2]
+    tables = []
+    for count in (1, 2, 3, 4):
+        with qed.threads(count):
+            found = qed.Search(qed.GradientBoostingRegressor(early_stopping=False), {"max_iter": [1, 4, 8]}, cv=5).fit(
+                X, y
+            )
+        scores = found.cv_results_
+        tables.append(np.array([scores[f"split{fold}_test_score"] for fold in range(5)]))
+        assert found.best_estimator_.certificate_
+    assert all(np.array_equal(tables[0], other) for other in tables[1:])

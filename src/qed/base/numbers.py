@@ -24,9 +24,40 @@ def all_finite(values: np.ndarray) -> bool:
     return math.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
 
-def largest(values: np.ndarray) -> float:
-    """Give the largest of some numbers, of which there often is one only; NaN where one of them is."""
-    return float(values.item() if values.size == 1 else values.max(initial=-math.inf))
+def largest(values: np.ndarray, least: float = -math.inf) -> float:
+    """Give the largest of some numbers, or what is `least`; NaN where one of them is. Of few it is looked up sooner than reduced to.
+
+    >>> largest(np.array([[1.0, 3.0], [2.0, 0.0]])), largest(np.array([]), 0.0), largest(np.array([1.0, np.nan]), 0.0)
+    (3.0, 0.0, nan)
+    """
+    return max(float(values.item(values.argmax())), least) if values.size else least
+
+
+def smallest(values: np.ndarray, most: float = math.inf) -> float:
+    """Give the smallest of some numbers, or what is `most`; NaN where one of them is.
+
+    >>> smallest(np.array([3.0, 2.0])), smallest(np.array([]))
+    (2.0, inf)
+    """
+    return min(float(values.item(values.argmin())), most) if values.size else most
+
+
+def any_of(flags: np.ndarray) -> bool:
+    """Say whether one of some flags is set: by counting, which of few is sooner done than a reduction.
+
+    >>> any_of(np.array([False, True])), any_of(np.zeros(3, dtype=bool))
+    (True, False)
+    """
+    return bool(np.count_nonzero(flags))
+
+
+def all_of(flags: np.ndarray) -> bool:
+    """Say whether all of some flags are set.
+
+    >>> all_of(np.array([False, True])), all_of(np.ones(3, dtype=bool))
+    (False, True)
+    """
+    return bool(np.count_nonzero(flags) == flags.size)
 
 
 def room(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:

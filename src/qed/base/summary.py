@@ -17,7 +17,7 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.lazy import later
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture, within_range
-from qed.base.numbers import EPS, TINY, all_finite, largest_share, ratio
+from qed.base.numbers import EPS, TINY, all_finite, any_of, largest, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
@@ -255,7 +255,7 @@ class Summary:
         >>> first.count, first.mean, first.variance
         (2, array([2.]), array([1.]))
         """
-        weight = float(self.weight.max(initial=0.0))
+        weight = largest(self.weight, 0.0)
         target = None if target is None else within_range(target / max(weight, 1e-300))
         return Fingerprint(self.count, weight, within_range(self.mean), within_range(self.variance), target)
 
@@ -282,12 +282,12 @@ class Summary:
     @property
     def is_finite(self) -> bool:
         """Say whether nothing is missing and the means and spreads are finite."""
-        return not self.missing.any() and all_finite(self.mean) and all_finite(self.deviation)
+        return not any_of(self.missing) and all_finite(self.mean) and all_finite(self.deviation)
 
     @property
     def is_complete(self) -> bool:
         """Say whether nothing is missing and nothing is infinite."""
-        return not self.missing.any() and all_finite(self.mean) and all_finite(self.low) and all_finite(self.high)
+        return not any_of(self.missing) and all_finite(self.mean) and all_finite(self.low) and all_finite(self.high)
 
 
 class Beside(Mapping[Any, Summary]):

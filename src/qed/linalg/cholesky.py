@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from qed.base.engine import one_blas_thread
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, all_of
 from qed.linalg.foreign import call, step
 from qed.linalg.sharing import Task, spans, work_in_order
 
@@ -132,7 +132,7 @@ class Cholesky:
         n = len(matrix)
         diagonal = matrix.diagonal() + alpha
         length = np.sqrt(np.maximum(diagonal, 0.0))
-        if not length.all():
+        if not all_of(length):
             length[length == 0] = 1.0
         scaled = matrix / length
         scaled /= length[:, None]

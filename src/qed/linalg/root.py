@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from qed.base.engine import one_blas_thread
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, any_of, largest
 from qed.linalg.cholesky import Cholesky, solve_factored
 from qed.linalg.sharing import inverse_of_lower
 
@@ -76,8 +76,8 @@ def _compared(lower: np.ndarray, enough: float) -> float:
         bound, ones = 1 + 2 * p * p * EPS, np.ones((p, 1))
         for way in (0, 1):
             # Neither sum is below one over the largest number on the diagonal, so that the first may tell that it is too much.
-            bound *= math.sqrt(float(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0].max(initial=0.0)))
-            if bound > enough * math.sqrt(compared.diagonal().max(initial=0.0)):
+            bound *= math.sqrt(largest(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0], 0.0))
+            if bound > enough * math.sqrt(largest(compared.diagonal(), 0.0)):
                 return np.inf
     return bound if bound <= enough else np.inf
 
@@ -175,7 +175,7 @@ class Root:
             return np.full(gradient.shape[1], np.inf)
         missed, hidden = self._lost(gradient, noise)
         found = (missed + hidden) ** 2 / (1 - self.off)
-        if (found > enough).any():
+        if any_of(found > enough):
             sharper = np.linalg.norm(np.abs(self.inverse) @ (noise / self.length[:, None]), axis=0)
             found = (missed + sharper) ** 2 / (1 - self.off)
         return np.asarray(found)

@@ -30,7 +30,7 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, all_finite, largest_share
+from qed.base.numbers import EPS, all_finite, any_of, largest_share, smallest
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import VANISHED, dense, gram, gram_in_chunks, present_rows, typical_row, vanishes
 
@@ -136,13 +136,13 @@ class Moments(Centred):
         offset, scatter, bulk, lossy = _about(X, Y, root, shift, compiled)
         for _ in range(2):
             # Where the mean is infinite another shift would not help.
-            if not lossy.any() or not (lossy := lossy & np.isfinite(offset)).any():
+            if not any_of(lossy) or not any_of(lossy := lossy & np.isfinite(offset)):
                 break
             shift = np.where(lossy, shift + offset, shift)
             offset, scatter, bulk, lossy = _about(X, Y, root, shift, compiled)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
-        if not scatter.diagonal().min() >= VANISHED:
+        if not smallest(scatter.diagonal()) >= VANISHED:
             for j in np.flatnonzero(scatter.diagonal() < VANISHED):
                 column = dense(X[:, [j]])[:, 0] if j < p else Y[:, j - p]
                 if column.min() < column.max():
@@ -169,7 +169,7 @@ class Moments(Centred):
             scatter += self.scatter
             scatter += other.scatter
             mean, rest = self._joined(other)
-        if not scatter.diagonal().min(initial=VANISHED) >= VANISHED:
+        if not smallest(scatter.diagonal(), VANISHED) >= VANISHED:
             scatter.flat[:: len(mean) + 1][vanishes(scatter.diagonal(), np.abs(way))] = np.nan
         behind = self._behind(other, step)
         return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest, *behind)

@@ -11,6 +11,7 @@ import numpy as np
 from qed.base.counts import Counts
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import refuse_amounts
+from qed.base.numbers import any_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -72,7 +73,7 @@ def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         codes[classes[codes] != y] = -1
     lost = codes < 0
-    if lost.any():
+    if any_of(lost):
         if weight is None or weight[lost].any():
             unknown = y[lost if weight is None else lost & (weight > 0)].tolist()[0]
             raise InputError(f"The label {unknown!r} is not among the classes that were learned: {classes.tolist()}.")

@@ -85,6 +85,12 @@ class Stepped:
                 self._conclude(problem, ending)
                 self._warn(ending)
 
+    def _seek(self, problem: Any) -> None:
+        """Run the steps and keep what they end with, unproven: for searches, which prove the model that is chosen."""
+        self._finish(
+            problem, drive(self, partial(self._steps, problem), self._rule(), None, (), problem.fingerprint).step
+        )
+
     def _conclude(self, problem: Any, ending: Ending) -> None:
         """Keep what the run ended with, and prove it."""
         self.fingerprint_ = problem.fingerprint

@@ -352,7 +352,7 @@ class Run:
         halt = self.judged(step)
         if halt is not None:
             return halt
-        if any(isinstance(answer, (bool, np.bool_)) and answer for answer in asked):
+        if asked and any(isinstance(answer, (bool, np.bool_)) and answer for answer in asked):
             return Halt(Reason.INTERRUPTED, "A watcher asked for it.")
         if self.rule.seconds is not None and seconds >= self.rule.seconds:
             return Halt(Reason.TIME, f"{self.rule.seconds:g} seconds were allowed.")
@@ -365,13 +365,14 @@ class Run:
 
     def _remember(self, step: Step) -> None:
         """Keep what later decisions need, and leave a copy of it with the step."""
+        best, last, iterates = self.best, self.last, not step.prepares
         # What was prepared is measured by its own objective, so any iteration is taken before it.
-        anew = self.best is None or self.rule.keep == "last" or (self.best.prepares and not step.prepares)
-        if anew or self._is_certified(step) or self.best is None or step.objective <= self.best.objective:
+        anew = best is None or self.rule.keep == "last" or step.objective <= best.objective
+        if anew or self._is_certified(step) or (iterates and best is not None and best.prepares):
             self.best = step
-        if self.last is not None and not self.last.prepares and not step.prepares:
-            self.still = self.still + 1 if self.rule.still(self.last, step) else 0
-            self.rises = self.rises + 1 if step.objective > self.last.objective else 0
+        if last is not None and iterates and not last.prepares:
+            self.still = self.still + 1 if self.rule.still(last, step) else 0
+            self.rises = self.rises + 1 if step.objective > last.objective else 0
         self.scale = self.scale or abs(step.objective)
         best = None if self.best is step else self.best
         step.past = Past(best, self.still, self.rises, self.scale, self.rule.tol)

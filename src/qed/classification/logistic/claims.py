@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import largest
 from qed.base.summary import Summary
 from qed.classification.logistic.gap import magnitudes
 from qed.classification.logistic.likelihood import Likelihood
@@ -62,10 +63,10 @@ def likelihood_claims(
     point = objective.at(coef, intercept)
     weight = objective.factor * float(totals @ objective.loss.class_weight)
     value = max(point.objective, 1e-300)
-    largest = np.maximum(np.abs(summary.low), np.abs(summary.high))
+    highest = np.maximum(np.abs(summary.low), np.abs(summary.high))
     # What rounding of coefficients and scores does is allowed for, as long as the claims still say something.
     noise = max(
-        eps * float((np.abs(intercept) + np.abs(coef) @ largest).max()),
+        eps * float((np.abs(intercept) + np.abs(coef) @ highest).max()),
         float(magnitudes(objective.loss, coef, intercept).sum()),
     )
     noise = min(noise, np.sqrt(MOST_ALLOWED * value / weight))
@@ -73,7 +74,7 @@ def likelihood_claims(
     if isinstance(objective, SparseLikelihood):
         # The gap of a dual point that is off by a little is off by as much, times the sizes of the scores.
         slope = objective.slope(point)
-        largest_score = float(np.abs(coef).max(initial=0.0) > 0) * (1 + float((np.abs(coef) @ largest).max()))
+        largest_score = float(np.abs(coef).max(initial=0.0) > 0) * (1 + float((np.abs(coef) @ highest).max()))
         spared = min(objective.gap(point)[1] + eps * weight * largest_score / value, max(MOST_ALLOWED, 16 * eps))
     steepest = np.sqrt((weight / 2 + objective.ridge) * value)
     claims = [
@@ -84,7 +85,7 @@ def likelihood_claims(
         ),
         Claim(
             "score equations, residual (relative)",
-            float((np.abs(slope) / steepest).max()),
+            largest(np.abs(slope) / steepest),
             float(np.sqrt(2 * tol) + noise * np.sqrt(2 * weight / value)),
         ),
     ]

@@ -24,6 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from qed.base.numbers import largest
 from qed.base.sources.block import Block, as_dense
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
@@ -164,9 +165,9 @@ def sharply(
             dropped = np.where(curvature > 0, curvature * reach**2, 0.0)[far].sum()
         total += Rounding(
             _ways(loss) * factor * float((weight * own) @ lost**2),
-            float(lost.max(initial=0.0)),
+            largest(lost, 0.0),
             loss.rows_times(size, (factor * weight * own)[:, None])[0],
-            float(near[~far].max(initial=0.0)),
+            largest(near[~far], 0.0),
             float(dropped),
         )
     return total

@@ -183,7 +183,7 @@ class Likelihood(ABC):
     def at(self, coef: np.ndarray, intercept: np.ndarray, direction: np.ndarray | None = None) -> Point:
         """Work out the objective and its derivatives; without a penalty, also whether `direction` separates the classes."""
         seen = self._last
-        if seen is not None and np.array_equal(seen.coef, coef) and np.array_equal(seen.intercept, intercept):
+        if seen is not None and _same(seen.coef, coef) and _same(seen.intercept, intercept):
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
@@ -242,6 +242,10 @@ class Likelihood(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             inverse = np.asarray(outer @ found.coef @ outer.T)
         return inverse if np.isfinite(inverse).all() else None, float(min(moved, 1e-4))
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return one is other or (one.shape == other.shape and one.tobytes() == other.tobytes())
 
 
 def is_factorised(count: int, m: int, q: int, most: float = FULL_PRICE) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from qed.base.engine import one_blas_thread
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, smallest
 from qed.classification.logistic.dependent_columns import dependent_columns
 from qed.classification.logistic.gap import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound, from_rows, from_sums
@@ -134,12 +134,12 @@ class SmoothLikelihood(Likelihood):
         H = self.factor * self.loss.joined(self.pieces(point))
         H.flat[:: len(H) + 1] += self._for_each(self.ridge)
         length = np.sqrt(H.diagonal())
-        if not length.min() > 0:
+        if not smallest(length) > 0:
             return None
         scaled = H / length
         scaled /= length[:, None]
         lower, failed = lapack.dpotrf(scaled, lower=1, overwrite_a=1)
-        if failed or not lower.diagonal().min() > LEAST_PIVOT:
+        if failed or not smallest(lower.diagonal()) > LEAST_PIVOT:
             return None
         found, _ = lapack.dpotrs(lower, -point.gradient.ravel() / length, lower=1)
         return np.asarray((found / length).reshape(point.gradient.shape))
@@ -328,7 +328,7 @@ class SmoothLikelihood(Likelihood):
             return self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
 
         def slope(found: Point) -> float:
-            return float((found.gradient * direction).sum())
+            return float(np.vdot(found.gradient, direction))
 
         noise = 8 * EPS * abs(point.objective)
         found = downhill(
@@ -340,4 +340,4 @@ class SmoothLikelihood(Likelihood):
 
 def _promised(point: Point, direction: np.ndarray) -> float:
     """Give about twice how much Newton's step gains."""
-    return -float((point.gradient * direction).sum())
+    return -float(np.vdot(point.gradient, direction))

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.numbers import all_finite
+from qed.base.numbers import all_finite, all_of, largest
 from qed.optim.functions.losses import ROUNDING
 
 
@@ -97,14 +97,14 @@ class _Separable(Penalty):
         return np.where(w < 0, np.nan, found) if self.positive else found
 
     def dual_scale(self, correlation: Any) -> float:
-        largest = float(self._reach(correlation).max(initial=0.0))
-        return 1.0 if self.l2 > 0 or largest <= self.l1 else self.l1 / largest
+        most = largest(self._reach(correlation), 0.0)
+        return 1.0 if self.l2 > 0 or most <= self.l1 else self.l1 / most
 
     def conjugate(self, u: Any) -> float:
         reach = self._reach(u)
         if self.l2 > 0:
             return float((np.maximum(reach - self.l1, 0.0) ** 2).sum() / (2 * self.l2))
-        return 0.0 if (reach <= self.l1 * (1.0 + ROUNDING)).all() else np.inf
+        return 0.0 if all_of(reach <= self.l1 * (1.0 + ROUNDING)) else np.inf
 
     def gap(self, w: Any, u: Any) -> float:
         # Coordinate by coordinate, where all that is large is small together: the whole sums would cancel.

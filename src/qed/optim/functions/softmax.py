@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.numbers import any_of
 from qed.base.sources.block import Block, dense_if_small
 from qed.linalg.few_kernel import few_times, suits, times_few
 from qed.optim.functions.logistic_kernel import logistic_rows
@@ -306,7 +307,7 @@ class SoftmaxLoss:
             return
         for start in range(0, len(X), self.tile_rows):
             place = slice(start, min(start + self.tile_rows, len(X)))
-            yield place, X[place] - self.shift if self.shift.any() else X[place].astype(np.float64, copy=False)
+            yield place, X[place] - self.shift if any_of(self.shift) else X[place].astype(np.float64, copy=False)
 
     def scores(self, x: Table, theta: np.ndarray) -> np.ndarray:
         """Give the scores of shifted columns, one for each class."""

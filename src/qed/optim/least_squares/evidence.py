@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
-from qed.base.numbers import EPS, largest
+from qed.base.numbers import EPS, any_of, largest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.iterative.least_eigenvalue import Distance
@@ -252,8 +252,8 @@ def least_squares_claims(
         total = math.sqrt(seen.weight) * largest(np.abs(seen.r_mean) / reach)
         claims.append(Claim("residuals sum to zero", total, bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
-    slope = float(((np.abs(gradient) + noise) / scale).max(initial=0.0))
-    hidden = float((noise / scale).max(initial=0.0))
+    slope = largest((np.abs(gradient) + noise) / scale, 0.0)
+    hidden = largest(noise / scale, 0.0)
     words = "gradient of the penalised error vanishes" if penalised else "residuals are orthogonal to every column"
     words = "gradient vanishes, or would have a zero coefficient negative" if positive else words
     claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
@@ -337,10 +337,10 @@ def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: 
     size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ absolute
     reach = np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0)
     constant = np.abs(seen.r_mean) + seen.slip
-    if seen.x_mean.any():
+    if any_of(seen.x_mean):
         constant = constant + np.linalg.norm(seen.x_mean / root.length) * far
     error, value = np.array([far, constant]), np.array([own.min(axis=0, initial=np.inf), intercept])
-    return float(_over(error, value, NO_SHARE * np.array([reach, size])).max())
+    return largest(_over(error, value, NO_SHARE * np.array([reach, size])))
 
 
 def first_errors(

@@ -20,7 +20,7 @@ from qed.base.models.checked import no_weight
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import StatisticProblem, collect
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, smallest
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
 from qed.linalg.root import Root
@@ -148,7 +148,7 @@ class LeastSquaresProblem(LinearProblem):
         self, coef: np.ndarray, intercept: np.ndarray, alphas: np.ndarray, rank: int | None = None
     ) -> tuple[list[Claim], Evidence]:
         """Make the claims of coefficients, and give what they rest on: residuals to twice the digits, where rounding hides too much."""
-        seen = self.evidence(coef, intercept, float(alphas.min()))
+        seen = self.evidence(coef, intercept, smallest(alphas))
         rest: dict[str, Any] = {
             "alpha": alphas,
             "centered": self.centered,

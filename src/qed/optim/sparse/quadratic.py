@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from qed.base.compile import interpreted
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, any_of, largest
 from qed.linalg.cholesky import factor_in_place
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.curvature import curvature_gap
@@ -174,7 +174,7 @@ class SparseQuadratic:
         """
         if not newton:
             return self._sweep_until(penalty, tol)
-        if self._size == 0 and not self.coef.any():
+        if self._size == 0 and not any_of(self.coef):
             self._l2 = penalty.l2  # what is empty is the factor of any penalty
         if self._l2 != penalty.l2 or self._is_far(penalty):
             # Newton steps find the rest: sweeps may end when they hardly gain anything any more.
@@ -213,7 +213,7 @@ class SparseQuadratic:
         given = (penalty.l1, penalty.l2, penalty.positive)
         reach = self.reach
         if reach is None:
-            longest = float(np.einsum("ii->i", self.gram)[: len(self.coef)].max(initial=0.0))
+            longest = largest(np.einsum("ii->i", self.gram)[: len(self.coef)], 0.0)
             reach = np.sqrt(longest * self.square)
         margin = MARGIN * penalty.l1 + 16 * EPS * reach
         while True:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.linalg.registers.largest import first_largest
 
 # Pairs of equal rows have no curvature; so much of the largest diagonal entry stands for it.
 FLAT = 1e-12
@@ -30,25 +31,10 @@ FLAT = 1e-12
 FAR = 1e300
 # On the way from the tolerance to the aim, no more pairs are moved than so many for each variable.
 MORE = 10
+# Rows that follow each other are copied together where runs are this long: of shorter ones the ends are too many to foresee.
+LONG = 16
 # The largest of some numbers does not depend on the order in which they are looked at.
 ORDERED = {"contract", "nnan", "nsz", "arcp"}
-
-
-@kernel(within=True, fastmath=ORDERED)
-def first_largest(values: Any) -> tuple[int, float]:
-    """Find the first of the largest values: give where it is, and it. Four at a time, because each comparison waits for the last."""
-    one, two, three, four = -np.inf, -np.inf, -np.inf, -np.inf
-    whole = len(values) - len(values) % 4
-    for t in range(0, whole, 4):
-        one, two = max(one, values[t]), max(two, values[t + 1])
-        three, four = max(three, values[t + 2]), max(four, values[t + 3])
-    for t in range(whole, len(values)):
-        one = max(one, values[t])
-    most = max(max(one, two), max(three, four))
-    for t in range(len(values)):
-        if values[t] == most:
-            return t, most
-    return -1, most
 
 
 @kernel(within=True, fastmath=ORDERED)
@@ -69,12 +55,11 @@ def advance(f: Any, full: Any, step: float, line: Any, other: Any, out: Any) -> 
 
 
 @kernel(within=True, fastmath=ORDERED)
-def least(f: Any, closed: Any) -> float:
-    """Give the least f of a variable that may shrink."""
-    bottom = FAR
-    for t in range(len(f)):
-        bottom = min(bottom, f[t] + closed[t])
-    return bottom
+def least(f: Any, closed: Any, out: Any) -> float:
+    """Give the least f of a variable that may shrink; `out` is written over."""
+    for t in range(len(out)):
+        out[t] = -(f[t] + closed[t])
+    return -first_largest(out)[1]
 
 
 @kernel
@@ -97,7 +82,7 @@ def descend(K: Any, f: Any, beta: Any, low: Any, high: Any, enough: float, most:
         line = K[i]
         gains(f, closed, diagonal, line, diagonal[i], top, flat, ranks)
         j, gain = first_largest(ranks)
-        if gain <= 0.0 or (top - f[j] <= enough and top - least(f, closed) <= enough):
+        if gain <= 0.0 or (top - f[j] <= enough and top - least(f, closed, ranks) <= enough):
             break
         other = K[j]
         step = (top - f[j]) / max(diagonal[i] + diagonal[j] - 2 * line[j], flat)
@@ -199,36 +184,56 @@ def balance(beta: Any, low: Any, high: Any) -> None:
         beta[where] -= total
 
 
+@kernel(within=True)
+def follow(members: Any) -> bool:
+    """Say whether numbers follow each other without a gap."""
+    gaps = 0
+    for i in range(1, len(members)):
+        gaps += members[i] != members[i - 1] + 1
+    return gaps == 0
+
+
 @kernel(fastmath={"contract"})
 def multiply(K: Any, members: Any, beta: Any, p: Any, out: Any, f: Any) -> None:
-    """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix, and `f` with what that leaves of p."""
-    used, count = np.empty(len(beta), np.int64), 0
-    for j in range(len(beta)):
-        if beta[j] != 0.0:
-            used[count] = j
-            count += 1
-    for i in range(len(members)):
-        line, total = K[members[i]], 0.0
-        for k in range(count):
-            total += line[members[used[k]]] * beta[used[k]]
-        out[i] = total
-        f[i] = p[i] - total
+    """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix, and `f` with what that leaves of p.
+
+    The matrix is symmetric, so its rows are added up, each times a multiplier: all at once where members follow each other.
+    """
+    count, together = len(members), follow(members)
+    first = members[0] if count > 0 else 0
+    for i in range(count):
+        out[i] = 0.0
+    for j in range(count):
+        factor, line = beta[j], K[members[j]]
+        if factor != 0.0 and together:
+            run = line[first : first + count]
+            for i in range(count):
+                out[i] += run[i] * factor
+        elif factor != 0.0:
+            for i in range(count):
+                out[i] += line[members[i]] * factor
+    for i in range(count):
+        f[i] = p[i] - out[i]
 
 
 @kernel
-def among(K: Any, members: Any) -> Any:
-    """Give the Gram matrix of some rows, from that of all; rows that follow each other are copied together."""
+def among(K: Any, members: Any, room: Any) -> Any:
+    """Give the Gram matrix of some rows, from that of all, in a `room` for it."""
     count, runs = len(members), 0
+    if count == len(K) and follow(members):
+        return K
     ends = np.empty(count, np.int64)
     for j in range(1, count + 1):
         if j == count or members[j] != members[j - 1] + 1:
             ends[runs] = j
             runs += 1
-    if count == len(K) and runs == 1:
-        return K
-    part = np.empty((count, count))
+    part = room[: count * count].reshape((count, count))
     for i in range(count):
         source, line, a = K[members[i]], part[i], 0
+        if runs * LONG > count:
+            for t in range(count):
+                line[t] = source[np.uint64(members[t])]
+            continue
         for k in range(runs):
             shift = members[a] - a
             for t in range(a, ends[k]):
@@ -247,13 +252,22 @@ def settle_parts(
     Its variables lie at the same places of `P`, `F`, `B`, `low` and `high`, and ``K beta`` at those of `products`; `found` takes b,
     dual, primal and pairs moved of each.
     """
+    size, most_rows = 0, 0
+    for k in range(first, len(starts) - 1, stride):
+        count = starts[k + 1] - starts[k]
+        most_rows = max(most_rows, count)
+        if count != len(K) or not follow(members[starts[k] : starts[k + 1]]):
+            size = max(size, count)
+    room, own = np.empty(size * size), np.empty(most_rows, np.int64)
+    for t in range(most_rows):
+        own[t] = t
     for k in range(first, len(starts) - 1, stride):
         begin, end = starts[k], starts[k + 1]
         rows, p, f, beta = members[begin:end], P[begin:end], F[begin:end], B[begin:end]
         least, largest = low[begin:end], high[begin:end]
-        part = among(K, rows)
+        part = among(K, rows, room)
         found[k, 3] = settle(part, p, f, beta, least, largest, hard, tol, aim, most)[3]
         # What rounding has added up is taken off again before anybody trusts it.
         balance(beta, least, largest)
-        multiply(K, rows, beta, p, products[begin:end], f)
+        multiply(part, own[: end - begin], beta, p, products[begin:end], f)
         found[k, 0], found[k, 1], found[k, 2], _ = judge(p, f, beta, least, largest, hard)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.engine import work
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, largest, smallest
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -60,6 +60,17 @@ def size_of(vector: np.ndarray) -> float:
     return math.sqrt(vector @ vector)
 
 
+def over(top: Any, length: np.ndarray) -> np.ndarray:
+    """Divide by lengths, where they are not zero; there, give zero.
+
+    >>> over(1.0, np.array([2.0, 0.0]))
+    array([0.5, 0. ])
+    """
+    if smallest(length) > 0:
+        return np.asarray(top / length)
+    return np.divide(top, length, out=np.zeros(len(length)), where=length > 0)
+
+
 class Atoms:
     """Columns, centred and weighted, and seen as having unit length.
 
@@ -88,7 +99,7 @@ class Atoms:
         self.sparse, self.small = is_sparse(X), False
         if plain is not None:
             self.slack = 2 * (1 + NEAR) * (self.count + 4) * EPS
-            self.length, self._scale = plain.length, _inverse(plain.length)
+            self.length, self._scale = plain.length, over(1.0, plain.length)
             return
         self.length, self._scale = np.zeros((2, self.size))
         self.small = not self.sparse and self.count * self.size <= SMALL
@@ -106,8 +117,8 @@ class Atoms:
         values = self._raw(part)
         length = np.sqrt(np.einsum("ij,ij->i", values, values))
         total = self.count if self.root is None else float(self.root @ self.root)
-        length[length <= 64 * EPS * np.sqrt(total) * np.abs(self.center[part])] = 0.0
-        self.length[part], self._scale[part] = length, _inverse(length)
+        length[length <= 64 * EPS * math.sqrt(total) * np.abs(self.center[part])] = 0.0
+        self.length[part], self._scale[part] = length, over(1.0, length)
         if not self.sparse:
             np.multiply(values, self._scale[part, None], out=self._kept[part], casting="same_kind")
 
@@ -170,7 +181,7 @@ class Atoms:
 
         `near` has the nearness of all atoms, or of those at `places` (rising), to within `slack`.
         """
-        doubtful = (near >= (1 - TIE) * near.max() - 2 * self.slack).nonzero()[0]
+        doubtful = (near >= (1 - TIE) * largest(near) - 2 * self.slack).nonzero()[0]
         if places is not None:
             doubtful = places[doubtful]
         if len(doubtful) == 1:
@@ -197,10 +208,6 @@ class SomeAtoms:
         else:
             near = np.abs(_products((residual / size).astype(self.values.dtype)[None], self.values)[0])
         return atoms.nearest(near, residual, self.places)
-
-
-def _inverse(length: np.ndarray) -> np.ndarray:
-    return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
 
 
 def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:

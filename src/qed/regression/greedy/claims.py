@@ -17,14 +17,14 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, largest, smallest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import solve
 from qed.optim.least_squares.evidence import about_zero
-from qed.regression.greedy.atoms import noise
+from qed.regression.greedy.atoms import noise, over
 from qed.stats.moments import Moments
 from qed.stats.products import dense, present_rows, target_summary
 
@@ -51,9 +51,9 @@ class Offset:
     @classmethod
     def of(cls, lost: np.ndarray, weight: float, far: np.ndarray, y_mean: np.ndarray, yy: np.ndarray) -> Offset:
         """Take the mean of the residuals, how far the columns used are from zero, and the mean and square of the target."""
-        root = np.sqrt(weight)
-        own = np.divide(root * np.abs(y_mean), np.sqrt(yy), out=np.zeros(len(yy)), where=yy > 0)
-        return cls(root * np.abs(lost), float(far.max(initial=0.0) + own.max(initial=0.0)))
+        root = math.sqrt(weight)
+        own = over(root * np.abs(y_mean), np.sqrt(yy))
+        return cls(root * np.abs(lost), largest(far, 0.0) + largest(own, 0.0))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Evidence:
         found, m = rows.fold(_products, center, target_center, used, bool(far.max() > FAR)), len(used)
         lost = target.mean - summary.mean @ coef - intercept
         yy = np.diagonal(found[p:, m:]).copy()
-        rounding = noise(summary.count) * (1 + min(far.max(), FAR))
+        rounding = noise(summary.count) * (1 + min(largest(far), FAR))
         offset = Offset.of(lost, weight, far[used], target_center, yy)
         return cls(used, length, found[:p, :m], found[:p, m:], yy, offset, rounding)
 
@@ -109,7 +109,7 @@ class Evidence:
         yy = seen.yy.diagonal()
         offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
         # Columns far from zero are known to the rounding of their values.
-        rounding = noise(seen.count) * (1 + min(far.max(), FAR))
+        rounding = noise(seen.count) * (1 + min(largest(far), FAR))
         return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, rounding)
 
     @property
@@ -120,7 +120,7 @@ class Evidence:
     def placed(self, picks: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """Give coefficients (as rows) of the columns `picks` as coefficients of the columns used."""
         full = np.zeros((len(coef), len(self.used)))
-        full[:, np.searchsorted(self.used, picks)] = coef
+        full[:, self.used.searchsorted(picks)] = coef
         return full
 
     @cached_property
@@ -131,12 +131,12 @@ class Evidence:
     @cached_property
     def _scale(self) -> np.ndarray:
         """What makes the columns as long as one; zero for those that have no length."""
-        return np.divide(1.0, self.length, out=np.zeros(len(self.length)), where=self.length > 0)
+        return over(1.0, self.length)
 
     def reach(self, output: int, coef: np.ndarray) -> np.ndarray:
         """Say how far coefficients (as rows) reach."""
         reach = math.sqrt(max(self.yy[output], 0.0)) + np.abs(coef) @ self.lengths_used
-        return np.where(reach > 0, reach, 1.0)
+        return reach if smallest(reach) > 0 else np.where(reach > 0, reach, 1.0)
 
     def reach_of(self, output: int, coef: np.ndarray) -> float:
         """Say how far coefficients reach."""
@@ -169,19 +169,20 @@ def claims_of_path(
         for part, near, error in seen.turns(output, path.coef):
             # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
             stretch = seen.reach(output, path.coef[part]) / size
-            farthest = max(farthest, float(stretch.max()))
+            farthest = max(farthest, largest(stretch))
             near /= size
-            least = np.minimum.accumulate(np.concatenate([[before], error]))
+            least = np.empty(len(error) + 1)
+            least[0], least[1:] = before, error
+            np.minimum.accumulate(least, out=least)
             # A square that is a difference of far larger ones is known to their rounding only.
             blur = seen.rounding * stretch**2
-            rise = max(rise, float(((error - least[:-1]) / max(seen.yy[output], TINY) - blur).max()))
+            rise = max(rise, largest((error - least[:-1]) / max(seen.yy[output], TINY) - blur))
             before = float(least[-1])
             picks = path.picks[part]
-            taken = near[picks, np.arange(len(picks))]
-            astray = max(astray, float((near[:, : len(picks)].max(axis=0) - taken).max(initial=0.0)))
+            taken = near.take(picks * near.shape[1] + np.arange(len(picks)))
+            astray = max(astray, largest(near[:, : len(picks)].max(axis=0) - taken, 0.0))
             for turn in range(part.start, part.stop):
-                chosen = near[settled(path.picks, turn), turn - part.start]
-                touching = max([touching, *chosen.tolist()])
+                touching = largest(near.T[turn - part.start].take(settled(path.picks, turn)), touching)
     return [
         Claim(says, value, TOLERANCE + min(seen.rounding * farthest, MOST_ROUNDING))
         for says, value in (
@@ -216,7 +217,7 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
             continue
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
         excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
-        nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
+        nearest = largest(near, 0.0) / seen.reach_of(output, path.coef[-1])
         if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, lacking)
     if tol is None:
@@ -230,7 +231,7 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray], *, centered: bo
     for output, coef in enumerate(coefs):
         chosen = coef.nonzero()[0]
         places, weights = seen.used[chosen], coef[chosen]
-        gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
+        gram, right = seen.xx.take(places, 0).take(chosen, 1), seen.xy[places, output]
         gradient = right - gram @ weights
         gain = abs(float(gradient @ _solved(gram, gradient))) if len(chosen) else 0.0
         # A constant that is off, if only by the rounding of large means, adds to the squares as well; so much may be left by rounding.
@@ -259,9 +260,9 @@ def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
 
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
     """Give the length of every column (zero where it is rounding), and how far its centre is from zero, relative to that."""
-    length, size = np.sqrt(np.maximum(square, 0.0)), np.sqrt(weight) * np.abs(center)
+    length, size = np.sqrt(np.maximum(square, 0.0)), math.sqrt(weight) * np.abs(center)
     length[length <= 64 * EPS * size] = 0.0
-    return length, np.divide(size, length, out=np.zeros_like(size), where=length > 0)
+    return length, over(size, length)
 
 
 def _products(block: Block, center: np.ndarray, target_center: np.ndarray, used: np.ndarray, far: bool) -> np.ndarray:

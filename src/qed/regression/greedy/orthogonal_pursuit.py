@@ -133,7 +133,7 @@ class OrthogonalMatchingPursuit(Pursuit):
 
     def _path_of(self, output: int, seen: Evidence) -> Path:
         active, path = self._outputs("active_")[output], self._outputs("path_")[output]
-        t = int((active >= 0).sum())
+        t = int(np.count_nonzero(active >= 0))
         return Path(active[:t], seen.placed(active[:t], path[: t + 1, :t]))
 
     def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:

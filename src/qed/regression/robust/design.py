@@ -25,7 +25,7 @@ import numpy as np
 
 from qed.base.models.checks import overflowed
 from qed.base.models.problem import RowsProblem, collect
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, largest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -197,7 +197,7 @@ class Design(RowsProblem):
                 right[:p, 0] = left
                 weights = self.factor.solve(right)[:p, 0]
             rest = left - self.gram[:p, :p] @ weights
-            remains, more = float(np.abs(rest).max(initial=0.0)), float(self.reach @ np.abs(weights))
+            remains, more = largest(np.abs(rest), 0.0), float(self.reach @ np.abs(weights))
             if size < math.inf and not remains < 0.5 * size:
                 break
             eta, left, size = eta + more, rest, remains

@@ -27,7 +27,7 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.problem import Problem, RowsProblem
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.numbers import TINY, largest_share, ratio
+from qed.base.numbers import TINY, largest, largest_share, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -263,5 +263,5 @@ class ElasticNet(LinearPredictor, Iterative):
 
 
 def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
+    relative = largest(ratio(np.maximum(gap, 0.0), objective))
     return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)

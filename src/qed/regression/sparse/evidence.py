@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, largest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -208,7 +208,7 @@ def path_claims(
             scale = np.where(seen.length > 0, seen.length, 1.0) * (reach[t] if reach[t] > 0 else 1.0)
             slopes[t] = (distance / scale).max(initial=0.0)
         elif exact:
-            offs[t] = (distance / (penalty.l1 + noise / OPTIMALITY)).max(initial=0.0)
+            offs[t] = largest(distance / (penalty.l1 + noise / OPTIMALITY), 0.0)
     claims, convex = [], [penalty.l1 > 0 or penalty.l2 > 0 for penalty in penalties]
     if any(convex):
         far = np.where(convex, np.maximum(gaps - slips, slips - most), -np.inf) if len(gaps) > 1 else gaps
@@ -219,7 +219,7 @@ def path_claims(
         claims.append(Claim("gradient of the penalised error vanishes", float(slopes.max()), 1e-9))
     if exact and any(penalty.l1 > 0 for penalty in penalties):
         words = "correlations are alpha on the support, and no more elsewhere"
-        claims.append(Claim(words, float(offs.max()), OPTIMALITY))
+        claims.append(Claim(words, largest(offs), OPTIMALITY))
     if centered:
         claims.append(sum_claim(seen, coef))
     return gaps, claims
@@ -239,7 +239,7 @@ def _relative_gap(
     slip = float(np.abs(w) @ noise)
     if penalty.l2 == 0:
         # By so much the dual point may have been shrunk for nothing but rounding.
-        most = float(noise.max(initial=0.0))
+        most = largest(noise, 0.0)
         shrunk = most / (penalty.l1 + most)
         slip += most * float(np.abs(w).sum()) + 0.5 * shrunk**2 * rr
     else:

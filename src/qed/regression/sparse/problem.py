@@ -20,7 +20,7 @@ from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, collect
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, largest
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.optim.least_squares.evidence import about_zero
@@ -74,7 +74,7 @@ class SparseProblem(Problem):
     def largest(self, positive: bool) -> float:
         """Give the smallest weight of the 1-norm with which all coefficients are zero."""
         found = self.correlations if positive else np.abs(self.correlations)
-        return max(float(found.max(initial=0.0)), 0.0)
+        return largest(found, 0.0)
 
     def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Solve for a penalty, from where the last solution was.

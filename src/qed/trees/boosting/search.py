@@ -1,4 +1,7 @@
-"""Searching the number of rounds: one fit with the most of them holds all others, as its stages."""
+"""Searching the number of rounds: one fit with the most of them holds all others, as its stages.
+
+Nothing is proven of the fits to folds; the model that is chosen is fitted and proven like any other.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def _one_fold(
     """Give each candidate with what it answers for rows held out, and for training rows where that is wanted."""
     training, answers = question.training(fold), []
     for members in families:
-        longest = copy.copy(question.models[members[-1]]).fit(training)
+        longest = copy.copy(question.models[members[-1]])
+        longest._seek(longest._begin(training))
         wanted = [(False, question.held_out(fold)), *([(True, training)] if question.train_scores else [])]
         for train, rows in wanted:
             stages = _stages(longest, rows, [question.models[c].max_iter for c in members])
