@@ -38,7 +38,7 @@ WITH_LIMITS = {
     "lim": "lim",
 }
 # What may stand beside a formula without a space: a short word, or signs alone.
-BESIDE_LEFT = re.compile(r"(?<!\S)\S{1,12}$|[^\w\s]+$")
+BESIDE_LEFT = re.compile(r"(?<!\S)\S{1,12}\Z|[^\w\s]+\Z")
 BESIDE_RIGHT = re.compile(r"\S{1,12}(?!\S)|[^\w\s]+")
 ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 UNDER = {"msub": "munder", "msubsup": "munderover"}
