@@ -25,6 +25,7 @@ extensions = [
     "mathml",
     "pictures",
     "rooms",
+    "typography",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "course/index.rst"]

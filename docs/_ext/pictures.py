@@ -68,6 +68,12 @@ def give_room(app: Sphinx, document: nodes.document) -> None:
     for node in list(document.findall(nodes.image)):
         picture = Path(app.srcdir) / str(node["uri"]).lstrip("/")
         if picture.suffix == ".svg" or (picture.suffix == ".png" and picture.exists() and width(picture) > WIDE):
+            above = node.parent
+            while above is not None and not isinstance(above, nodes.paragraph):
+                above = above.parent
+            if above is not None:
+                above["classes"].append("wide-picture")
+                continue
             box = nodes.container(classes=["wide-picture"])
             node.parent.replace(node, box)
             box += node
