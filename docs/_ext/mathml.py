@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 SPELLED = [
     (re.compile(r"\\arg\s*\\(min|max)(?![a-zA-Z])"), r"\\operatorname{arg\1}"),
     (re.compile(r"\\operatorname\*"), r"\\operatorname"),
+    (re.compile(r"\\operatorname\{arg\\,(min|max)\}"), r"\\operatorname{arg\1}"),
     (re.compile(r"\\mathrm\{(\w\w+)\}"), r"\\operatorname{\1}"),
     (re.compile(r"\\(begin|end)\{aligned\}"), r"\\\1{align*}"),
     (re.compile(r"\\mathbb\s+(\w)"), r"\\mathbb{\1}"),
