@@ -1,4 +1,4 @@
-"""What stays on one line: the groups of a long number, and what is uncertain with its ±."""
+"""What stays on one line: the groups of a long number, and a ± with what it is about."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-GAPS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=± \d)|(?<=±) (?=\d)")
+GAPS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=±) (?=\d)")
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
