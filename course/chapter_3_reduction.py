@@ -50,7 +50,7 @@ for k in range(10):
         *rows.T,
         linestyle="none",
         marker=f"${k}$",
-        markersize=4,
+        markersize=5.5,
         markeredgewidth=0,
         color=f"C{k % 5}",
     )
@@ -69,7 +69,7 @@ right.grid(visible=False)
 plt.show()
 
 # %%
-# The labels were used for the colours only. Still digits gather: zeros at one end, fours at another.
+# The labels were used for the drawing only. Still digits gather: zeros at one end, fours at another.
 #
 # The same as the nearest plane
 # -----------------------------

@@ -147,9 +147,9 @@ print("by the line:", (1 / (1 + np.exp(-(np.array([1, 0, 1]) @ weight + constant
 #
 # So the problem is convex, and Newton's method solves it in a few steps. (Squared errors of :math:`s` would not be: for one row
 # with :math:`x = y = 1` the second derivative at :math:`w = -3` is -0.074. And they have next to no slope where an answer is
-# sure and wrong.) The cross-entropy has another name, *divergence*: with :math:`D(P \| Q) = \sum P \ln (P/Q)`, which is the cross-entropy of
-# :math:`P` and :math:`Q` less the entropy of :math:`P`, the sum is :math:`\sum_i D(y_i \| p_i)`. It is never negative, zero for
-# equal distributions only, and no distance: it is not symmetric.
+# sure and wrong.) The cross-entropy has another name, *divergence*: with :math:`D(P \| Q) = \sum P \ln (P/Q)`, which is the
+# cross-entropy of :math:`P` and :math:`Q` less the entropy of :math:`P`, the sum is :math:`\sum_i D(y_i \| p_i)`. It is never
+# negative, zero for equal distributions only, and no distance: it is not symmetric.
 #
 # With more than two classes the logistic curve becomes the *softmax*, :math:`P(k \mid x) \propto e^{z_k}` with
 # :math:`z_k = w_k^\top x + b_k`, and the gradient :math:`(P - Y)^\top X`. The same vector added to every :math:`w_k` changes

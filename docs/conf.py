@@ -25,6 +25,7 @@ extensions = [
     "mathml",
     "pictures",
     "rooms",
+    "typography",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "course/index.rst"]
@@ -52,6 +53,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "qed"
 html_static_path = ["_static"]
 html_css_files = ["qed.css"]
+html_js_files = ["offline.js"]
 html_favicon = "_static/qed.svg"
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -43,7 +43,9 @@ FAULTS = [
         "lift = confidence / support[given]",
         "test_o_assoc.py",
     ),
-    Fault("association/candidates.py", "np.isin(parts, known)", "~np.isin(parts, known)", "test_o_assoc.py"),
+    Fault(
+        "association/candidates.py", "found[_among(parts, known)]", "found[~_among(parts, known)]", "test_o_assoc.py"
+    ),
     Fault("classification/rectangle.py", "held.max(axis=0)", "rows.max(axis=0)", "test_o_rect.py"),
     Fault(
         "reinforcement/world.py", "gamma * (self.onwards @ values)", "(self.onwards @ values)", "test_o_gridworld.py"
@@ -301,6 +303,42 @@ FAULTS = [
         "beta[j] -= step",
         "beta[j] -= 0.9 * step",
         "test_svm.py",
+    ),
+    Fault("reduction/pca.py", "values[:kept] / (seen.weight - 1)", "values[:kept] / (seen.weight + 1)", "test_pca.py"),
+    Fault("reduction/kernel_pca.py", "1 / np.sqrt(values), 0.0)", "1 / values, 0.0)", "test_o_kpca.py"),
+    Fault("clustering/mixtures/shapes.py", "k - 1 + k * p +", "k + k * p +", "test_o_gmm1d.py"),
+    Fault("clustering/spectral/kernel_kmeans.py", "self.norms_ - 2 * sums", "self.norms_ - sums", "test_o_kernkm.py"),
+    Fault("kernels/radial.py", "scale = 1 / self.sigma", "scale = 2 / self.sigma", "test_o_kernels.py"),
+    Fault(
+        "classification/naive_bayes/multinomial.py", "count + self._alpha(", "count + 2 * self._alpha(", "test_o_nb.py"
+    ),
+    Fault(
+        "classification/discriminant/linear.py",
+        "(self.means_[0] + self.means_[1]) / 2",
+        "(self.means_[0] + self.means_[1]) / 3",
+        "test_gda_bound.py",
+    ),
+    Fault("classification/svm/svc.py", "margins = 1 / np.sqrt(", "margins = 2 / np.sqrt(", "test_svm.py"),
+    Fault("neural/engine/dense.py", "rows.T @ slope if", "rows.T @ (2 * slope) if", "test_stepnet.py"),
+    Fault(
+        "optim/solvers/momentum.py",
+        "velocity = momentum * step.velocity - length * gradient",
+        "velocity = step.velocity - length * gradient",
+        "test_nag.py",
+    ),
+    Fault("reinforcement/bandits/thompson.py", "1 + counts - sums", "1 + counts", "test_o_bandit.py"),
+    Fault("association/counting.py", "is_sparse(X) else X > 0", "is_sparse(X) else X >= 0", "test_o_assoc.py"),
+    Fault(
+        "features/maps/polynomial.py",
+        "powers[chosen, first] += 1",
+        "powers[chosen, first] += 2",
+        "test_poly_features.py",
+    ),
+    Fault(
+        "linalg/graph/laplacian.py",
+        "volume = self.degree @ inside",
+        "volume = 2 * (self.degree @ inside)",
+        "test_o_spectral.py",
     ),
 ]
 

@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 SPELLED = [
     (re.compile(r"\\arg\s*\\(min|max)(?![a-zA-Z])"), r"\\operatorname{arg\1}"),
     (re.compile(r"\\operatorname\*"), r"\\operatorname"),
+    (re.compile(r"\\operatorname\{arg\\,(min|max)\}"), r"\\operatorname{arg\1}"),
     (re.compile(r"\\mathrm\{(\w\w+)\}"), r"\\operatorname{\1}"),
     (re.compile(r"\\(begin|end)\{aligned\}"), r"\\\1{align*}"),
     (re.compile(r"\\mathbb\s+(\w)"), r"\\mathbb{\1}"),
@@ -38,7 +39,7 @@ WITH_LIMITS = {
     "lim": "lim",
 }
 # What may stand beside a formula without a space: a short word, or signs alone.
-BESIDE_LEFT = re.compile(r"(?<!\S)\S{1,12}$|[^\w\s]+$")
+BESIDE_LEFT = re.compile(r"(?<!\S)\S{1,12}\Z|[^\w\s]+\Z")
 BESIDE_RIGHT = re.compile(r"\S{1,12}(?!\S)|[^\w\s]+")
 ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 UNDER = {"msub": "munder", "msubsup": "munderover"}

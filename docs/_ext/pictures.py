@@ -25,14 +25,31 @@ def style(gallery: dict[str, Any], script: str) -> None:
 
 
 def scraper(block: Any, block_vars: Any, gallery_conf: dict[str, Any], **how: Any) -> str:
-    """Keep the pictures of a script, and complain of those with a panel that nothing was drawn into."""
+    """Keep the pictures of a script, and complain of those with a panel that nothing was drawn into, or whose words are cut off."""
     import matplotlib.pyplot as plt
     from sphinx_gallery.scrapers import matplotlib_scraper
 
     for figure in map(plt.figure, plt.get_fignums()):
         if any(panel.axison and not panel.has_data() for panel in figure.axes):
             logger.warning("%s has a picture with an empty panel", block_vars["src_file"])
+        for words in cut_off(figure):
+            logger.warning("%s has a picture that cuts %r off: make it larger", block_vars["src_file"], words)
     return str(matplotlib_scraper(block, block_vars, gallery_conf, **how))
+
+
+def cut_off(figure: Any) -> list[str]:
+    """Give the titles and names of axes that stick out of a picture."""
+    figure.canvas.draw()
+    edge = figure.bbox
+    words = [
+        part for panel in figure.axes for part in (panel.title, panel._left_title, panel.xaxis.label, panel.yaxis.label)
+    ]
+    found = []
+    for part in words:
+        box = part.get_window_extent()
+        out = min(box.x0 - edge.x0, box.y0 - edge.y0, edge.x1 - box.x1, edge.y1 - box.y1) < -1
+        found += [part.get_text()] if part.get_text() and part.get_visible() and out else []
+    return found
 
 
 def width(picture: Path) -> int:
@@ -42,12 +59,24 @@ def width(picture: Path) -> int:
 
 
 def give_room(app: Sphinx, document: nodes.document) -> None:
-    """Put wide pictures of the gallery into a box that moves sideways where the page is narrow."""
+    """Put wide pictures into a box that moves sideways where the page is narrow."""
     for node in [node for node in document.findall(nodes.Element) if type(node).__name__ == "imgsgnode"]:
         picture = Path(app.srcdir) / str(node["uri"]).lstrip("/")
         if picture.suffix == ".png" and width(picture) > WIDE:
             begin = nodes.raw("", '<div class="wide-picture">', format="html")
             node.parent.replace(node, [begin, node, nodes.raw("", "</div>", format="html")])
+    for node in list(document.findall(nodes.image)):
+        picture = Path(app.srcdir) / str(node["uri"]).lstrip("/")
+        if picture.suffix == ".svg" or (picture.suffix == ".png" and picture.exists() and width(picture) > WIDE):
+            above = node.parent
+            while above is not None and not isinstance(above, nodes.paragraph):
+                above = above.parent
+            if above is not None:
+                above["classes"].append("wide-picture")
+                continue
+            box = nodes.container(classes=["wide-picture"])
+            node.parent.replace(node, box)
+            box += node
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

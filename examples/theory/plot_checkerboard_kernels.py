@@ -27,7 +27,7 @@ kernels = {"polynomial, degree 3": Polynomial(3), "polynomial, degree 8": Polyno
 kernels |= {f"Gaussian, gamma {gamma:g}": RBF(gamma) for gamma in (1, 10, 1000)}
 side = np.linspace(-1, 1, 120)
 grid = np.array([(a, b) for b in side for a in side])
-figure, panels = plt.subplots(1, 5, figsize=(13, 3), layout="constrained", sharey=True)
+figure, panels = plt.subplots(1, 5, figsize=(13, 3.5), layout="constrained", sharey=True)
 for panel, (name, kernel) in zip(panels, kernels.items()):
     path = qed.kernel_ridge_path(X, y, np.logspace(-8, 2, 41), kernel=kernel)
     model = qed.KernelRidge(path.best, kernel=kernel).fit(X, y)

@@ -10,6 +10,7 @@ Gradient descent sees the steep walls and hardly the gentle slope between them. 
 method looks ahead before it steps, and Newton's method, which knows the curvature, is there at once.
 """
 
+import textwrap
 import warnings
 from itertools import islice
 
@@ -53,8 +54,9 @@ figure, (left, right) = plt.subplots(
 qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
 left.plot(0, 0, "+", color="black", markersize=10, markeredgewidth=1.5, zorder=5)
 left.set_title("25 steps each", loc="left")
-for steps in runs.values():
-    right.semilogy([max(step.objective, 1e-12) for step in steps])
+for (name, steps), style in zip(runs.items(), ("-", "--", "-.", ":")):
+    right.semilogy([max(step.objective, 1e-12) for step in steps], style, label=name)
+right.legend(fontsize=8)
 right.set(xlabel="steps", ylabel="f(w)", xlim=(-2, 80), ylim=(1e-6, 300), title="Values")
 plt.show()
 
@@ -87,4 +89,4 @@ plt.show()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     qed.optim.minimize(ravine, [-10.0, 1.0], method=GradientDescent(step=0.082))
-print(caught[0].message)
+print(textwrap.fill(str(caught[0].message), 88))

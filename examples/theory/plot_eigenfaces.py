@@ -84,7 +84,8 @@ before, after = model.storage()
 print(f"{before} numbers become {after}")
 
 # %%
-# How many are worth keeping? Variances fall until they come near that of the noise, 0.0004, and then hardly change.
+# How many are worth keeping? Variances fall until only noise is left, and then hardly change. With fewer faces than pixels, components
+# of pure noise look larger than its variance in a pixel, 0.0004, the line.
 whole = qed.PCA(40).fit(faces)
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 ax.semilogy(1 + np.arange(40), whole.explained_variance_, "o-", markersize=3)

@@ -53,8 +53,9 @@ for panel, (name, path) in zip(panels, paths.items()):
         f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = "
         f"{search.best_params_['alpha']:.3g}"
     )
-    panel.set_prop_cycle(color=plt.get_cmap("tab10").colors)
     lines = panel.semilogx(path.alphas, path.coef, linewidth=1.4)
+    for line, style in zip(lines, 8 * ["-"] + 2 * ["--"]):
+        line.set_linestyle(style)
     panel.axvline(search.best_params_["alpha"], color="grey", linestyle=":")
     panel.set(title=name, xlabel="penalty alpha")
 panels[0].set_ylabel("coefficient")

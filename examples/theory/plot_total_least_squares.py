@@ -37,7 +37,7 @@ print(total.certificate_)
 # %%
 # Each line is the best by its own measure. Where total least squares puts the points, `denoise` says: the feet of the
 # perpendiculars.
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained", sharey=True)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 5.2), layout="constrained", sharey=True)
 ends = np.array([[-2.9], [2.9]])
 feet_x, feet_y = total.denoise(X, y)
 for panel, model, color in [(left, vertical, "C1"), (right, total, "C0")]:

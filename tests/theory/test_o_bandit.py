@@ -36,3 +36,13 @@ def test_never_trying_can_stay_with_the_wrong_arm():
     wrong = (greedy.counts_.argmax(axis=1) != 2).mean()
     assert 0.05 < wrong < 0.95
     assert np.diff(greedy.regret_)[-100:].mean() == pytest.approx((greedy.counts_ @ BANDIT.gaps).mean() / 500, rel=0.5)
+
+
+def test_thompson_draws_from_what_was_paid_and_what_was_not():
+    """Of arms that always and never pay: the first pull is even, and after it the better arm is drawn highest two times of three."""
+    runs = 20_000
+    player = qed.ThompsonSampling(pulls=2, runs=runs, random_state=0).fit(qed.Bandit([1.0, 0.0]))
+    # Beta(2, 1) against Beta(1, 1) after a reward, Beta(1, 1) against Beta(1, 2) after none: both give 2/3.
+    noise = 5 * np.sqrt(0.25 / runs)
+    assert abs(player.regret_[0] - 1 / 2) < noise
+    assert abs(player.regret_[1] - player.regret_[0] - 1 / 3) < noise

@@ -27,6 +27,11 @@ def curve(X):
 def test_the_decomposition_adds_up():
     found = study(3)
     assert found.certificate
+    # Term by term, from the predictions alone.
+    mean = found.predictions.mean(axis=0)
+    np.testing.assert_allclose(found.bias_squared, (mean - found.truth) ** 2, atol=1e-12)
+    np.testing.assert_allclose(found.variance, found.predictions.var(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.error, found.bias_squared + found.variance + 0.09, rtol=1e-12)
     random = np.random.default_rng(3)
     r = found.truth + 0.3 * random.standard_normal((300, *found.predictions.shape))
     error = ((r - found.predictions) ** 2).mean()

@@ -173,3 +173,17 @@ def test_forgotten_rows_leave_no_trace():
         found = left.feature_log_prob_, fresh.feature_log_prob_
         for one, two in zip(*found):
             np.testing.assert_array_equal(one, two[..., : one.shape[-1]])
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
+def test_counts_of_words_are_shared_out_and_smoothed_by_class(alpha):
+    """p_kj = (t_kj + alpha) / (sum over l of t_kl + alpha p), and the log-odds are linear in the counts."""
+    counts = np.array([[2, 0, 1], [1, 1, 0], [0, 3, 1], [0, 0, 4]])
+    y = np.array([0, 0, 1, 1])
+    model = qed.MultinomialNB(alpha=alpha).fit(counts, y)
+    totals = np.array([counts[y == k].sum(axis=0) for k in (0, 1)])
+    shares = (totals + alpha) / (totals.sum(axis=1, keepdims=True) + 3 * alpha)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_), shares, rtol=1e-14)
+    new = np.array([[1, 2, 0], [0, 0, 5]])
+    odds = new @ np.log(shares[1] / shares[0])  # the classes are equally frequent
+    np.testing.assert_allclose(np.diff(model.predict_log_proba(new), axis=1)[:, 0], odds, rtol=1e-12)

@@ -13,6 +13,8 @@ def test_outputs_do_not_inform_each_other():
     whole = qed.LinearRegression().fit(X, Y).coef_
     for j in range(3):
         np.testing.assert_allclose(whole[j], qed.LinearRegression().fit(X, Y[:, j]).coef_, atol=1e-11)
+    by_hand = np.linalg.lstsq(np.column_stack([np.ones(100), X]), Y, rcond=None)[0][1:].T
+    np.testing.assert_allclose(whole, by_hand, atol=1e-11)
     other = Y.copy()
     other[:, 2] = generator.standard_normal(100)
     np.testing.assert_allclose(qed.LinearRegression().fit(X, other).coef_[:2], whole[:2], atol=1e-11)

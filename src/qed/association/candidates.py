@@ -44,7 +44,7 @@ def joined(sets: np.ndarray) -> np.ndarray:
     known = _keys(sets, items)
     for left_out in range(size - 1):
         parts = _keys(np.delete(found, left_out, axis=1), items)
-        found = found[np.isin(parts, known)]
+        found = found[_among(parts, known)]
     return found
 
 
@@ -108,6 +108,13 @@ def lacking(sets: np.ndarray) -> int:
             for left_out in range(size):
                 wrong += int((~np.isin(_keys(np.delete(part, left_out, axis=1), items), below)).sum())
     return wrong
+
+
+def _among(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Say which values are among those known, which stand in order where they are numbers."""
+    if values.dtype.kind != "i":
+        return np.isin(values, known)
+    return np.asarray(known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values)
 
 
 def _keys(sets: np.ndarray, items: int) -> np.ndarray:

@@ -38,7 +38,7 @@ def pair(first: object, second: object, names: tuple[str, str]) -> tuple[np.ndar
 
 def plane(X: object) -> np.ndarray:
     """Give rows of the plane."""
-    shape = np.shape(X)  # type: ignore[arg-type]
+    shape = np.shape(X)  # type: ignore[call-overload]
     if len(shape) != 2 or shape[1] != 2 or not shape[0]:
         raise InputError(f"A picture of the plane needs rows of two columns, not of shape {shape}: choose two.")
     rows = numbers(X, "Rows", ndim=2)

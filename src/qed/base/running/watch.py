@@ -69,8 +69,9 @@ class Trace(Shown):
         gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
         if gaps:
             side = ax.twinx()
-            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap (right)")
+            side.semilogy(*zip(*gaps), color="C1", linestyle="--", marker=".", label="gap (right)")
             side.set_ylabel("distance from the certificate")
+            side.grid(visible=False)
             lines += side.lines
         ax.legend(handles=lines, loc="upper right", fontsize=9)
         return ax
