@@ -223,6 +223,12 @@ def _agreeing(kind):
     if kind == "a column of labels too few":
         model = qed.KNeighborsClassifier().fit(X, many)
         return model, "y_fit_", model.y_fit_[:, 0]
+    if kind == "features of another kernel":
+        model = qed.FeatureSpacePCA(n_components=2).fit(X)
+        return model, "kernel", "linear"
+    if kind == "half precision":
+        model = qed.GradientBoostingRegressor(max_iter=2).fit(X, label)
+        return model, "baseline_", model.baseline_.astype(np.float16)
     if kind == "cells of other rows":
         rows = np.random.default_rng(0).standard_normal((5000, 3))
         model = qed.KNeighborsRegressor(algorithm="hashing").fit(rows, rows[:, 0])
@@ -250,6 +256,8 @@ def _agreeing(kind):
     [
         "a column of labels too many",
         "a column of labels too few",
+        "features of another kernel",
+        "half precision",
         "cells of other rows",
         "values of other classes",
         "bins of other columns",

@@ -566,6 +566,15 @@ def test_sparse_indices_are_checked_to_the_last(tmp_path: Path) -> None:
         Unpacker(packer.arrays.__getitem__).unpack(tree)
 
 
+def test_rows_of_a_sparse_matrix_do_not_end_before_they_begin() -> None:
+    """SciPy does not look at them where the last one ends at nothing, and its products then read and write out of range."""
+    packer = Packer()
+    tree = packer.pack(sparse.csr_array(np.eye(3)))
+    packer.arrays = [np.array([0, 2, 3, 0]) if len(array) == 4 else array[:0] for array in packer.arrays]
+    with pytest.raises(SavingError, match="end before they begin"):
+        Unpacker(packer.arrays.__getitem__).unpack(tree)
+
+
 def test_a_content_that_is_no_model_is_refused(tmp_path: Path) -> None:
     write_archive(tmp_path / "m.qed", "model", {"alpha": 1}, [])
     assert_refused(tmp_path / "m.qed", "holds no model")

@@ -18,6 +18,7 @@ from qed.optim import (
     SquaredHingeLoss,
     SquaredLoss,
 )
+from qed.trees.boosting.losses.gamma import GammaLoss
 
 LOSSES = [
     SquaredLoss(),
@@ -27,6 +28,7 @@ LOSSES = [
     LogisticLoss(),
     PoissonLoss(),
     QuantileLoss(0.25),
+    GammaLoss(),
 ]
 MARGINS = [HingeLoss(), SquaredHingeLoss(), ExponentialLoss()]
 LOSSES += MARGINS
@@ -39,7 +41,7 @@ def target(loss, y):
     """Labels for the logistic loss and the hinge, what may be counts for that of Poisson, numbers for the others."""
     if isinstance(loss, LABELLED):
         return 1.0 if y >= 0 else -1.0
-    return abs(y) if isinstance(loss, PoissonLoss) else y
+    return max(abs(y), 1e-3) if isinstance(loss, GammaLoss) else abs(y) if isinstance(loss, PoissonLoss) else y
 
 
 def one(values):
@@ -109,6 +111,7 @@ def test_convex(loss, a, b, y, t):
 def test_a_weight_is_a_repetition(loss):
     generator = np.random.default_rng(0)
     z, y = generator.standard_normal(20), np.sign(generator.standard_normal(20))
+    y = np.abs(y) if isinstance(loss, GammaLoss) else y
     weight = generator.integers(0, 3, 20)
     dual = loss.gradient(z, y)
     again = [np.repeat(part, weight) for part in (z, y, dual)]
@@ -144,7 +147,7 @@ def test_the_gap_of_a_row_is_value_and_conjugate_less_the_product(loss, z, y, u)
 def test_the_gap_of_a_row_keeps_its_digits_far_from_the_origin(loss, change, size):
     """Half a squared distance in the derivative, whatever the size of the target is."""
     y = np.array([target(loss, size)])
-    z = np.log(y) if isinstance(loss, PoissonLoss) else y.copy()
+    z = np.log(y) if isinstance(loss, PoissonLoss | GammaLoss) else y.copy()
     u = loss.gradient(z, y) + 1e-3 * np.tanh(change) * (0.0 if isinstance(loss, LABELLED) else 1.0)
     if not loss.has_kinks and np.isfinite(loss.each_conjugate(u, y)).all():
         assert loss.each_gap(z, u, y) <= 1e-6 + 1e-15 * (size * 20 if isinstance(loss, PoissonLoss) else 1.0)

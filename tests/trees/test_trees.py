@@ -239,3 +239,22 @@ def test_paths_lead_from_the_root_to_the_leaf():
 def test_parameters_that_make_no_sense(wrong):
     with pytest.raises(ParameterError):
         qed.DecisionTreeClassifier(**wrong).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8, 1e12, 1e15])
+def test_what_lies_between_large_numbers_keeps_its_digits(offset):
+    """Means of nodes are differences from one of their numbers, so that a tree that is cut down says what one of its size says."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((120, 3))
+    y = X[:, 0] + 0.2 * generator.standard_normal(120) + offset
+    for model in (
+        qed.DecisionTreeRegressor(max_leaf_nodes=4),
+        qed.DecisionTreeRegressor(ccp_alpha=0.05),
+        qed.RandomForestRegressor(2, min_samples_leaf=9, random_state=0),
+    ):
+        assert qed.certify(model.fit(X, y), X, y)
+    # What offset takes from the targets themselves is gone; of what is left no digit may be lost to the means.
+    left = y - offset
+    near = qed.DecisionTreeRegressor(max_depth=3).fit(X, left).tree_.impurity
+    far = qed.DecisionTreeRegressor(max_depth=3).fit(X, y).tree_.impurity
+    np.testing.assert_allclose(far, near, rtol=1e4 * 2.0**-52, atol=1e4 * 2.0**-52 * near[0])

@@ -294,7 +294,10 @@ def _shape(value: object) -> tuple[int, ...]:
 
 def _kind_fault(value: object, kinds: str) -> str:
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "indptr"):
-        right = _numbers(value).dtype.kind in kinds and not isinstance(value, np.ma.MaskedArray)
+        dtype = _numbers(value).dtype
+        right = dtype.kind in kinds and not isinstance(value, np.ma.MaskedArray)
+        # Kernels know numbers of single and of double precision.
+        right = right and (dtype.kind != "f" or dtype.itemsize in (4, 8))
     elif kinds == "b" or isinstance(value, bool):
         right = kinds == "b" and isinstance(value, bool)
     else:

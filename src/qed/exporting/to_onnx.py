@@ -30,6 +30,7 @@ from qed.neural.network import Network
 from qed.regression.linear.linear import LinearPredictor
 from qed.selection.comparing.table_model import TableModel
 from qed.trees.boosting.forest import Forest
+from qed.trees.boosting.losses.objectives import OF_LOGARITHMS
 from qed.trees.nodes import Nodes
 
 
@@ -193,7 +194,7 @@ def _boosted(graph: Graph, model: Member, rows: str) -> None:
     if hasattr(model, "classes_"):
         _give_classes(graph, model.classes_, scores, outputs, 2.0 if model.loss == "exponential" else 1.0)
     else:
-        _give_numbers(graph, graph.add("Exp", scores) if model.loss == "poisson" else scores, several=False)
+        _give_numbers(graph, graph.add("Exp", scores) if model.loss in OF_LOGARITHMS else scores, several=False)
 
 
 def _with_sets(forest: Forest, number: int) -> Nodes:

@@ -207,6 +207,15 @@ class FeatureSpacePCA(PCA):
             )
         super()._solve(problem)
 
+    def _disagreement(self) -> str:
+        kernel = as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        wanted, found = kernel.n_features(self.n_features_in_), len(self.mean_)
+        return (
+            super()._disagreement()
+            if found == wanted
+            else f"mean_ has {found} entries for {wanted} features of the kernel"
+        )
+
     @property
     def _is_sketched(self) -> bool:
         return False

@@ -251,8 +251,10 @@ class Unpacker:
         if any(type(part) is not np.ndarray for part in parts) or parts[0].dtype.kind not in "biuf":
             raise SavingError("it holds a sparse matrix that is not made of arrays of numbers.")
         matrix = getattr(import_module("scipy.sparse"), node["class"])(parts, shape=tuple(node["shape"]))
-        # Compiled code trusts these indices, so they are checked to the last one.
+        # Compiled code trusts these indices, so they are checked to the last one; SciPy does not look where the last row ends at nothing.
         matrix.check_format(full_check=True)
+        if (np.diff(matrix.indptr) < 0).any():
+            raise SavingError("it holds a sparse matrix whose rows end before they begin.")
         return matrix
 
     def _unpack_object(self, node: Node) -> Any:

@@ -20,20 +20,23 @@ def means(
     nodes: Nodes, leaf: np.ndarray, number: np.ndarray, weight: np.ndarray, size: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Give mean and mean squared distance from it of the numbers of rows in every node, times `size`; of equal ones exactly."""
-    mean, scatter = _spread(nodes.node_count, leaf, number, weight)
+    # Means are differences from a number of their node: where all are far from zero, the digits of what lies between them stay.
+    one, mean, scatter = _spread(nodes.node_count, leaf, number, weight)
     total = nodes.sums(leaf, weight)
     for level in reversed(nodes.levels):
         asking = level[~nodes.is_leaf[level]]
-        mean[asking], scatter[asking] = mean[asking + 1], scatter[asking + 1]
+        for part in (one, mean, scatter):
+            part[asking] = part[asking + 1]
         weighed = total.copy()
         weighed[asking] = total[asking + 1]
         for parent, child in islice(nodes.children(asking), 1, None):
             before, weighed[parent] = weighed[parent], weighed[parent] + total[child]
-            share, gap = total[child] / weighed[parent], mean[child] - mean[parent]
+            share = total[child] / weighed[parent]
+            gap = (one[child] - one[parent]) + (mean[child] - mean[parent])
             mean[parent] += share * gap
             scatter[parent] += scatter[child] + before * share * gap**2
     with np.errstate(over="ignore", under="ignore"):
-        return (mean * size)[:, None], scatter / total * size * size
+        return ((one + mean) * size)[:, None], scatter / total * size * size
 
 
 def deviances(
@@ -84,15 +87,15 @@ def _middles(y: np.ndarray, w: np.ndarray, place: np.ndarray, count: int) -> np.
     return np.where(2 * below[at] == total, y[at] / 2 + y[after] / 2, y[at])
 
 
-def _spread(count: int, leaf: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give mean and scatter of the numbers in each leaf."""
+def _spread(count: int, leaf: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give one of the numbers in each leaf, by how much their mean differs from it, and their scatter; of equal ones nothing."""
     weight = np.bincount(leaf, w, count)
     one = np.zeros(count)
     one[leaf] = y
-    # About one of them, so that equal ones differ by nothing.
+    apart = y - one[leaf]
     with np.errstate(invalid="ignore"):
-        mean = one + np.where(weight > 0, np.bincount(leaf, w * (y - one[leaf]), count) / weight, 0.0)
-    return mean, np.bincount(leaf, w * (y - mean[leaf]) ** 2, count)
+        mean = np.where(weight > 0, np.bincount(leaf, w * apart, count) / weight, 0.0)
+    return one, mean, np.bincount(leaf, w * (apart - mean[leaf]) ** 2, count)
 
 
 def costs(nodes: Nodes, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray, kind: int) -> np.ndarray:

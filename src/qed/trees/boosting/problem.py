@@ -24,7 +24,7 @@ from qed.trees.bins import Bins
 from qed.trees.boosting.coding import Coding, learn_coding
 from qed.trees.boosting.growing import LEAST_CURVATURE, Rules
 from qed.trees.boosting.losses.measuring import Table
-from qed.trees.boosting.losses.objectives import Objective, objective_of_classes, objective_of_numbers
+from qed.trees.boosting.losses.objectives import OF_LOGARITHMS, Objective, objective_of_classes, objective_of_numbers
 from qed.trees.boosting.monotone import directions_of
 from qed.trees.growing import NOTHING, on_grid
 from qed.trees.present import PresentRows
@@ -213,7 +213,7 @@ class NumberProblem(BoostingProblem):
     @cached_property
     def size(self) -> float:  # type: ignore[override]
         largest = float(np.abs(self.y).max(initial=0.0))
-        if self.model.loss == "poisson" or largest == 0:
+        if self.model.loss in OF_LOGARITHMS or largest == 0:
             return 1.0
         return math.ldexp(1.0, min(math.frexp(largest)[1], 1023))
 
@@ -222,6 +222,10 @@ class NumberProblem(BoostingProblem):
         y = np.asarray(self.y, dtype=np.float64) / self.size
         if self.model.loss == "poisson" and ((y < 0).any() or not y.sum() > 0):
             raise InputError("loss='poisson' takes counts: numbers that are not negative, and not all of them zero.")
+        if self.model.loss == "gamma" and not (y > 0).all():
+            raise InputError(
+                "loss='gamma' takes numbers above zero, such as durations or costs: leave the others out, or take loss='squared_error'."
+            )
         return y
 
     @cached_property

@@ -19,6 +19,7 @@ from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.boosting.losses.objectives import OF_LOGARITHMS
 from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_NO_EFFECT, BOOSTING_PARAMETERS, GradientBoosting
 from qed.trees.boosting.problem import NumberProblem
 
@@ -29,9 +30,10 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"}, default="squared_error"
-        What is lowered: half the squared error, its size, squares near zero and sizes further out, that of a quantile, or that of counts,
-        for which the logarithm of the prediction is boosted.
+    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma"}, default="squared_error"
+        What is lowered: half the squared error, its size, squares near zero and sizes further out, that of a quantile, or half the
+        deviance of counts, or of numbers above zero that scatter as far as they are large ("gamma"), such as costs. For these two the
+        logarithm of the prediction is boosted.
     quantile : float or None, default=None
         Which quantile for ``loss="quantile"`` (0.5 where it is None); for ``loss="huber"`` the share of the rows nearest to the median that
         are inside the squares (0.9).
@@ -115,7 +117,7 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
 
     compare_grid: ClassVar[Mapping[str, Any]] = BOOSTING_GRID
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "loss": choice("squared_error", "absolute_error", "huber", "quantile", "poisson", kind="model"),
+        "loss": choice("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", kind="model"),
         "quantile": number(0, 1) | choice(None),
         **BOOSTING_PARAMETERS,
     }
@@ -168,7 +170,7 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
 
     def _stage_answers(self, scores: np.ndarray, block: Block) -> dict[str, np.ndarray]:
         found = scores[:, 0].copy()
-        if self.loss == "poisson":
+        if self.loss in OF_LOGARITHMS:
             np.exp(found, out=found)
         return {"predict": found.astype(block.X.dtype, copy=False)}
 

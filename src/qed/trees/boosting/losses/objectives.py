@@ -3,10 +3,12 @@ r"""What boosting lowers: a loss of scores, with what the rounds need of it.
 A round needs the loss, slope and curvature of each row at its scores, the constant to begin with, and how far a leaf goes:
 
 - by the slopes and curvatures of its rows, :math:`-G / (H + \lambda)`; where a loss has a largest curvature that is not its own (Huber),
-  by that one, which can not go too far;
+  by that one, which can not go too far; of numbers :math:`r` times their mean, whose curvature is :math:`r` (gamma), by
+  :math:`\max(r, 1)`: with it :math:`|G / H|` is no more than :math:`|\log \bar r|`, the way to where the leaf is best;
 - or to the quantile of their residuals, which is the best constant (absolute errors and quantiles).
 
-Regression but that of counts is worked out in units of the largest target, a power of two, so that squares neither overflow nor vanish.
+Regression but that of counts and gamma is worked out in units of the largest target, a power of two, so that squares neither overflow nor
+vanish.
 """
 
 from __future__ import annotations
@@ -26,6 +28,10 @@ from qed.optim.functions.losses import (
     SquaredLoss,
 )
 from qed.optim.svm.losses import ExponentialLoss
+from qed.trees.boosting.losses.gamma import GammaLoss
+
+# Losses whose scores are logarithms of what is predicted.
+OF_LOGARITHMS = ("poisson", "gamma")
 
 
 class Pieces(NamedTuple):
@@ -69,18 +75,20 @@ class OfNumbers(Objective):
     def pieces(self, scores: np.ndarray, y: np.ndarray) -> Pieces:
         z = scores[0]
         curvature = np.ones_like(z) if self._is_flat else self.loss.curvature(z, y)
-        each = (
-            self.loss.each_gap(z, np.zeros_like(z), y) if isinstance(self.loss, PoissonLoss) else self.loss.each(z, y)
-        )
+        if isinstance(self.loss, GammaLoss):
+            curvature = np.maximum(curvature, 1.0)
+        above_least = isinstance(self.loss, PoissonLoss | GammaLoss)
+        each = self.loss.each_gap(z, np.zeros_like(z), y) if above_least else self.loss.each(z, y)
         return Pieces(each, self.loss.gradient(z, y)[None], curvature[None])
 
     def baseline(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         if self.level is not None or isinstance(self.loss, HuberLoss):
             return quantiles(y, weight, np.zeros(len(y), dtype=np.intp), 1, self.level or 0.5)
-        mean = (weight @ y) / weight.sum()
+        # Shares of numbers near the largest there are add up, where their sum does not.
+        mean = (weight / weight.sum()) @ y if isinstance(self.loss, GammaLoss) else (weight @ y) / weight.sum()
         if isinstance(self.loss, SquaredLoss):
             return np.array([mean])
-        if isinstance(self.loss, PoissonLoss):
+        if isinstance(self.loss, PoissonLoss | GammaLoss):
             return np.array([np.log(mean) if mean > 0 else -40.0])
         share = (mean + 1.0) / 2.0
         odds = np.log(share / (1.0 - share))
@@ -133,8 +141,10 @@ def objective_of_numbers(loss: str, level: float, y: np.ndarray, weight: np.ndar
         one = np.zeros(len(y), dtype=np.intp)
         away = np.abs(y - quantiles(y, weight, one, 1, 0.5))
         return OfNumbers(HuberLoss(max(float(quantiles(away, weight, one, 1, level)[0]), 2.0**-40)))
-    others = {"squared_error": SquaredLoss(), "absolute_error": AbsoluteLoss(), "poisson": PoissonLoss()}
-    return OfNumbers(QuantileLoss(level) if loss == "quantile" else others[loss])
+    if loss == "quantile":
+        return OfNumbers(QuantileLoss(level))
+    others = [SquaredLoss(), AbsoluteLoss(), PoissonLoss(), GammaLoss()]
+    return OfNumbers(others[("squared_error", "absolute_error", "poisson", "gamma").index(loss)])
 
 
 def objective_of_classes(loss: str, classes: int) -> Objective:
