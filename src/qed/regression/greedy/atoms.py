@@ -45,6 +45,9 @@ FEW_ATOMS = 32
 # So many values stay in the cache in double precision.
 SMALL = 1 << 15
 
+# The share of a column's distance from zero that the rounding of its values may be.
+BLUR = 64 * EPS
+
 
 def noise(count: int) -> float:
     """Say how far rounding may carry a product of two vectors of `count` numbers, relative to their lengths.
@@ -116,11 +119,19 @@ class Atoms:
         part = slice(start, min(start + NARROW, self.size))
         values = self._raw(part)
         length = np.sqrt(np.einsum("ij,ij->i", values, values))
-        total = self.count if self.root is None else float(self.root @ self.root)
-        length[length <= 64 * EPS * math.sqrt(total) * np.abs(self.center[part])] = 0.0
+        length[length <= self._rounding(part)] = 0.0
         self.length[part], self._scale[part] = length, over(1.0, length)
         if not self.sparse:
             np.multiply(values, self._scale[part, None], out=self._kept[part], casting="same_kind")
+
+    def _rounding(self, which: Any) -> Any:
+        """Say how long what rounding leaves of columns far from zero may be."""
+        total = self.count if self.root is None else float(self.root @ self.root)
+        return BLUR * math.sqrt(total) * np.abs(self.center[which])
+
+    def blur(self, atom: int) -> float:
+        """Say which part of an atom may be rounding."""
+        return float(self._rounding(atom) * self._scale[atom])
 
     def _raw(self, chosen: Any) -> np.ndarray:
         """Give columns, centred and weighted, as rows of float64."""

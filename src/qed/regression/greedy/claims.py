@@ -24,7 +24,7 @@ from qed.base.summary import Summary
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import solve
 from qed.optim.least_squares.evidence import about_zero
-from qed.regression.greedy.atoms import noise, over
+from qed.regression.greedy.atoms import BLUR, noise, over
 from qed.stats.moments import Moments
 from qed.stats.products import dense, present_rows, target_summary
 
@@ -68,6 +68,7 @@ class Evidence:
     yy: np.ndarray  # (q,): the squared length of the targets
     offset: Offset  # what the residuals sum to
     rounding: float  # what rounding can do, relative to the reach
+    far: np.ndarray  # (p,): how far the centre of every column is from zero, relative to its length
 
     @classmethod
     def of(
@@ -96,7 +97,7 @@ class Evidence:
         yy = np.diagonal(found[p:, m:]).copy()
         rounding = noise(summary.count) * (1 + min(largest(far), FAR))
         offset = Offset.of(lost, weight, far[used], target_center, yy)
-        return cls(used, length, found[:p, :m], found[:p, m:], yy, offset, rounding)
+        return cls(used, length, found[:p, :m], found[:p, m:], yy, offset, rounding, far)
 
     @classmethod
     def of_moments(
@@ -110,7 +111,7 @@ class Evidence:
         offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
         # Columns far from zero are known to the rounding of their values.
         rounding = noise(seen.count) * (1 + min(largest(far), FAR))
-        return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, rounding)
+        return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, rounding, far)
 
     @property
     def bound(self) -> float:
@@ -217,8 +218,10 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
             continue
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
         excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
-        nearest = largest(near, 0.0) / seen.reach_of(output, path.coef[-1])
-        if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
+        # A column that the others tell but for the rounding of its values, or of theirs, has nothing of its own.
+        blur = np.maximum(seen.far, largest(seen.far[path.picks], 0.0)) * BLUR
+        rest = near[:, 0] / seen.reach_of(output, path.coef[-1]) - blur
+        if largest(rest, 0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, lacking)
     if tol is None:
         return Claim("columns that are missing, of those asked for", float(missing), 0.0)
@@ -261,7 +264,7 @@ def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
     """Give the length of every column (zero where it is rounding), and how far its centre is from zero, relative to that."""
     length, size = np.sqrt(np.maximum(square, 0.0)), math.sqrt(weight) * np.abs(center)
-    length[length <= 64 * EPS * size] = 0.0
+    length[length <= BLUR * size] = 0.0
     return length, over(size, length)
 
 

@@ -155,6 +155,7 @@ class Orthogonal:
         self.basis = np.empty((16, atoms.count))
         self.inverse = np.zeros((16, 16))
         self.gains = np.empty(16)
+        self.blur = DEPENDENT
 
     def advance(self, number: int, atom: int, residual: np.ndarray) -> np.ndarray | None:
         if number == len(self.gains):
@@ -169,8 +170,11 @@ class Orthogonal:
             fresh -= again @ basis
             share += again
             length = size_of(fresh)
-        if length < DEPENDENT:
+        # What is left of a column far from zero may be the rounding of its values, or of those of the columns before it.
+        blur = max(self.blur, self.atoms.blur(atom))
+        if length < blur:
             return None
+        self.blur = blur
         fresh = np.divide(fresh, length, out=self.basis[number])
         if number:
             self.inverse[:number, number] = self.inverse[:number, :number] @ share / -length

@@ -16,6 +16,7 @@ from qed.base.engine import work
 from qed.base.models.searching import fit_known
 from qed.base.sources.rows import Rows, kept
 from qed.base.threads.interrupts import in_time
+from qed.selection.comparing.table_model import TableModel
 from qed.selection.guarantees.scores import aligned
 from qed.selection.searching.candidates import fresh
 from qed.stats.parts import Part
@@ -28,13 +29,13 @@ SIDE_BY_SIDE = 20_000_000
 class Unseen:
     """A model without a fold, and what it says of the rows of that."""
 
-    member: Any
+    member: TableModel
     predicted: np.ndarray
     chances: np.ndarray | None  # the probability of each class; None where the model has none
 
 
 def asked(
-    model: Any, whole: Any, rows: Rows, pairs: Sequence[tuple[np.ndarray, np.ndarray]], *, once: bool
+    model: TableModel, whole: TableModel, rows: Rows, pairs: Sequence[tuple[np.ndarray, np.ndarray]], *, once: bool
 ) -> list[Unseen]:
     """Fit a model without each fold, and ask it about the fold; as many of the folds as there is time for (`done_by`).
 
@@ -64,12 +65,16 @@ def asked(
     return in_time(work(calls) if abreast else (call() for call in calls))
 
 
-def _encoded_anew(model: Any, whole: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Unseen:
+def _encoded_anew(
+    model: TableModel, whole: TableModel, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray
+) -> Unseen:
     member, rows = fresh(model).fit(X.take(train), y[train]), X.take(test)
     return Unseen(member, member.predict(rows), aligned(member, rows, whole.classes_) if _has_chances(whole) else None)
 
 
-def _encoded_once(model: Any, whole: Any, table: Rows, encoded: Rows, train: np.ndarray, test: np.ndarray) -> Unseen:
+def _encoded_once(
+    model: TableModel, whole: TableModel, table: Rows, encoded: Rows, train: np.ndarray, test: np.ndarray
+) -> Unseen:
     member, count = fresh(model), table.count()
     learned, held = (np.isin(np.arange(count), rows) for rows in (train, test))
     fit_known(member, Part(table, learned), (deepcopy(whole.changes_), Part(encoded, learned)))
@@ -77,5 +82,5 @@ def _encoded_once(model: Any, whole: Any, table: Rows, encoded: Rows, train: np.
     return Unseen(member, inner.predict(rows), aligned(inner, rows, whole.classes_) if _has_chances(whole) else None)
 
 
-def _has_chances(whole: Any) -> bool:
+def _has_chances(whole: TableModel) -> bool:
     return hasattr(whole.model_, "classes_") and hasattr(whole.model_, "predict_proba")
