@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import qed
 from qed.linalg.root import inverted
@@ -93,3 +94,21 @@ def test_total_least_squares_in_any_units_is_right_and_proven(seed):
     model = qed.TotalLeastSquares().fit(X, y)
     above, bound = lines.perpendicular(model, Data(X, y, None))
     assert model.certificate_ and qed.certify(model, X, y) and above <= bound
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("scale", [1.0, 1e-310, 3e-323])
+def test_the_median_of_an_odd_number_of_rows_is_one_of_them_however_small(form, scale):
+    X = np.random.default_rng(0).standard_normal((9, 3)) * scale
+    model = qed.SimpleImputer(strategy="median").fit(form(X))
+    assert (model.statistics_ == np.sort(X, axis=0)[4]).all() and qed.certify(model, form(X))
+
+
+@pytest.mark.parametrize("kind", [qed.KernelRidge, qed.KernelInterpolator])
+def test_another_reason_for_a_form_is_noticed(kind):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = kind().fit(X, X[:, 0])
+    assert qed.certify(model, X, X[:, 0])
+    for reason in ("2 rows are fewer than 20 features", "it was asked for"):
+        model.reason_ = reason
+        assert not qed.certify(model, X, X[:, 0])

@@ -35,3 +35,15 @@ def test_rows_that_are_all_alike_have_a_plane_found_by_chance():
 def test_features_that_vary_by_rounding_alone_are_refused():
     with pytest.raises(DegenerateError, match="no more than rounding"):
         qed.FeatureSpacePCA().fit((X * 1e-25).astype(np.float32))
+
+
+@pytest.mark.parametrize("columns", [3, 6])
+def test_factors_in_another_order_are_noticed(columns):
+    """The likelihood is the same in any order: that the first explains the most has to be claimed."""
+    random = np.random.default_rng(columns)
+    table = random.normal(size=(60, 2)) @ random.normal(size=(2, columns)) + random.normal(size=(60, columns))
+    model = qed.FactorAnalysis(2).fit(table)
+    assert qed.certify(model, table)
+    model.components_ = model.components_[::-1]
+    found = qed.certify(model, table)
+    assert not found and "attributes that do not follow" in f"{found}"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import qed
 
@@ -65,3 +66,21 @@ def test_the_claim_of_the_primal_is_not_below_the_excess(loss, table):
     claim = model.certificate_[GAP]
     here, lowest = model.primal_objective_[0], best.primal_objective_[0]
     assert claim.value >= (here - lowest) / here - (claim.bound - model.tol) - 1e-12
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["probA_", "probB_"])
+def test_another_slope_or_constant_of_probabilities_is_noticed(classes, name):
+    """The likelihood is flat at its top, and hardly tells: what is compared are the numbers themselves."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((90, 3))
+    score = X[:, 0] + generator.standard_normal(90)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]))
+    model = qed.SVC(probability=True).fit(X, y)
+    assert qed.certify(model, X, y) and qed.certify(model, csr_array(X), y)
+    value = getattr(model, name).copy()
+    for place in range(len(value)):
+        moved = value.copy()
+        moved[place] += 1e-3 * np.abs(value).max()
+        setattr(model, name, moved)
+        assert not qed.certify(model, X, y)

@@ -116,3 +116,12 @@ def largest_share(then: ArrayLike, now: ArrayLike, scale: ArrayLike) -> float:
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(then == now, 0.0, np.abs(then - now) / scale)
     return float(np.where(np.isnan(share), math.inf, share).max(initial=0.0))
+
+
+def halfway(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Give the middle of two numbers, the smaller one first: no sum overflows, and of equal numbers it is the number, however small.
+
+    >>> halfway(np.array([1.0, 5e-324, 1e308]), np.array([2.0, 5e-324, 1.5e308]))
+    array([1.50e+000, 4.94e-324, 1.25e+308])
+    """
+    return np.asarray(np.where(low == high, low, low / 2 + high / 2))

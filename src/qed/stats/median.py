@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, halfway
 
 
 def weighted_median(values: np.ndarray, weight: np.ndarray) -> float:
@@ -14,4 +14,4 @@ def weighted_median(values: np.ndarray, weight: np.ndarray) -> float:
     below = np.cumsum(weight[order])
     half, rounding = below[-1] / 2, below[-1] * EPS
     lower, upper = np.searchsorted(below, [half - rounding, half + rounding])
-    return float(values[order[lower]] / 2 + values[order[min(upper, len(order) - 1)]] / 2)
+    return float(halfway(values[order[lower]], values[order[min(upper, len(order) - 1)]]))

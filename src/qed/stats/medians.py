@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.base.numbers import halfway
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
 
@@ -69,7 +70,7 @@ def medians_of_groups(rows: Rows, groups: int, group: Grouping) -> np.ndarray:
     lower = _from_keys(prefix)
     at_half = last <= total / 2
     upper = np.where(at_half, rows.fold(_Next.of, group, lower).value, lower) if at_half.any() else lower
-    return np.where(total > 0, lower / 2 + upper / 2, np.nan)
+    return np.where(total > 0, halfway(lower, upper), np.nan)
 
 
 def _all_in_one(block: Block) -> np.ndarray:

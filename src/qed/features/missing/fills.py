@@ -15,7 +15,7 @@ import pyarrow as pa
 from qed.base.certificate import Claim
 from qed.base.counts import Counts
 from qed.base.errors import InputError
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, halfway
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -56,7 +56,7 @@ class Median:
     def claims(self, values: np.ndarray, found: Halves) -> list[Claim]:
         there = found.total > 0
         excess = np.maximum(found.below, found.above) - found.total / 2
-        middle = found.nearest_below / 2 + found.nearest_above / 2
+        middle = halfway(found.nearest_below, found.nearest_above)
         off = np.abs(values - middle)
         return [
             worst_of("at most half of the weight lies on each side", excess[there], 64 * EPS * found.total[there]),

@@ -236,9 +236,10 @@ class FactorAnalysis(HiddenNormal, Iterative):
         ]
         if self.rotation is None:
             inner = (self.components_ / self.noise_variance_) @ self.components_.T
-            apart = np.abs(inner - np.diag(inner.diagonal())).max(initial=0.0) / max(
-                float(inner.max(initial=0.0)), TINY
-            )
+            own = inner.diagonal()
+            # A factor that explains more than the one before it is out of its place by as much.
+            off = max(np.abs(inner - np.diag(own)).max(initial=0.0), np.diff(own).max(initial=0.0))
+            apart = off / max(float(inner.max(initial=0.0)), TINY)
             claims.append(Claim("factors are in the order of what they explain, and apart (off)", float(apart), 1e-7))
         return claims
 

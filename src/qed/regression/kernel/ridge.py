@@ -39,6 +39,7 @@ from qed.regression.kernel.scores import kernel_search
 
 # With so many rows at most, a primal form that lost its digits is done again in the dual form, which does not see single features.
 FEW_ROWS = 10_000
+TOO_APART = "the features differ too much in size for the primal form"
 
 
 class KernelRidge(KernelModel):
@@ -165,7 +166,7 @@ class KernelRidge(KernelModel):
             primal = {name: self.__dict__.pop(name) for name in ("coef_", "dual_coef_", "rank_")}
             problem.claims = self._solve_dual(problem, alphas)
             if Certificate(problem.claims):
-                self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
+                self.form_, self.reason_ = "dual", TOO_APART
                 self._warn(len(problem.Y))
                 return
             # Squares of similarities cost the dual form more digits than products of features do the primal one.
@@ -248,13 +249,20 @@ class KernelRidge(KernelModel):
         alphas = self._alphas(problem.Y.shape[1])
         if self.form_ == "primal":
             primal, _ = solve_primal(problem, self._kernel(), alphas)
-            return [*super()._restate(problem), *self._again(problem, primal, 0)]
+            return [*super()._restate(problem), *self._again(problem, primal, 0), self._claim_of_reason(problem)]
         K = self._similarity.gram(problem.X)
         spectrum = np.linalg.eigvalsh(np.sqrt(problem.counts)[:, None] * K * np.sqrt(problem.counts)) + alphas.min()
         cut = 4 * len(K) * EPS * spectrum[-1]
         unsure = int(np.count_nonzero((spectrum > cut / 4) & (spectrum < 4 * cut)))
         again = solve_dual(K, problem.Y, alphas, problem.weight, condition=self._wants_condition)
-        return [*super()._restate(problem), *self._again(problem, again, unsure)]
+        return [*super()._restate(problem), *self._again(problem, again, unsure), self._claim_of_reason(problem)]
+
+    def _claim_of_reason(self, problem: KernelProblem) -> Claim:
+        """Claim that the form is the one to choose for so many rows and features, and the reason that of the choice."""
+        told, chosen = (self.form_, self.reason_), self._choose(len(problem.Y))
+        may_turn = chosen[0] == "primal" != self.form and len(problem.Y) <= FEW_ROWS
+        known = told == chosen or (may_turn and told == ("dual", TOO_APART))
+        return Claim("form_ and reason_ follow from rows and features (others)", float(not known), 0.0)
 
     def _again(self, problem: KernelProblem, again: Dual | Primal, unsure: int) -> list[Claim]:
         """Compare what was said of the kernel matrix; so many directions are `unsure`, that rounding may count or not."""
