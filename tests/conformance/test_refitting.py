@@ -1,13 +1,15 @@
-"""A fit begins anew, whatever the model was before; and a fit that fails leaves the model as it was. For every public model."""
+"""A fit begins anew; a fit that fails, and any other method, leaves the model as it was. For every public model."""
 
+import pickle
 import warnings
-from inspect import signature
+from contextlib import suppress
+from inspect import ismethod, signature
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError, NotFittedError, ParameterError
 from qed.base.fitted import fitted_attributes
 from tests.conformance.specimens import estimators, specimen, table, target_for
 
@@ -61,3 +63,40 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(name, fault):
         warnings.simplefilter("ignore")
         model.fit(rows, target)
     assert vars(model).keys() == before.keys() and all(vars(model)[name] is before[name] for name in before)
+
+
+# What may change a fitted model.
+FITTING = {"fit", "fit_transform", "fit_predict", "partial_fit", "forget", "resume", "set_params"}
+
+
+def methods_of_rows(model, target):
+    """Give the public methods that take rows and fit nothing, each with what else it wants."""
+    more = {"y": target, "costs": 1 - np.eye(2), "sample_weight": None}
+    for name in sorted(set(dir(model)) - FITTING):
+        # A method that the model has with other parameters only is an attribute that is not there.
+        method = None if name.startswith("_") else getattr(model, name, None)
+        if ismethod(method) and "X" in (takes := signature(method).parameters):
+            yield method, {key: more[key] for key in takes if key in more}
+
+
+def known(model):
+    """Give all that a model holds in public, to the bit; how trees are laid out for walking is made when they are first walked."""
+    return {
+        name: pickle.dumps(value) for name, value in vars(model).items() if name not in {"trees_", "forest_", "ending_"}
+    }
+
+
+@pytest.mark.parametrize("name", sorted(estimators()))
+def test_no_other_method_changes_what_a_model_knows(name):
+    rows = np.round(X) if name == "OneHotEncoder" else X
+    model, target = fitted(specimen(name), ["a", "b", "c", "d"], rows=rows), target_for(specimen(name), NUMBER, LABEL)
+    more = np.column_stack([rows, rows[:, 0]])
+    given = [rows, pd.DataFrame(rows, columns=["d", "c", "b", "a"]), more, pd.DataFrame(more, columns=list("vwxyz"))]
+    before = known(model)
+    for method, others in methods_of_rows(model, target):
+        for data in given:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with suppress(InputError, ParameterError, NotFittedError):
+                    method(data, **others)
+            assert known(model) == before, method.__name__

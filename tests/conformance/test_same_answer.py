@@ -29,7 +29,7 @@ SINGLE = 2.0**-23 * np.linalg.cond(np.column_stack([np.ones(len(X)), X]))
 
 
 # What was cut off means, how often sums were rounded, and what that may have cost, depends on the blocks.
-ABOUT_ROUNDING = ("rest", "bulk", "roundings", "lost")
+ABOUT_ROUNDING = ("rest", "bulk", "roundings", "drift", "doubt", "lost")
 
 
 def source(kind, X, y, folder):

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import qed
-from qed.base.errors import InputError, NotAvailableError, NotFittedError
+from qed.base.errors import InputError, NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.parameters import anything
 
 
@@ -177,3 +178,9 @@ def test_a_model_that_takes_levels_is_told_which_columns_they_are(table):
     assert qed.TableModel(Attentive(categorical_features=[0])).fit(data).model_.categorical_features == [0]
     # Products of holes are holes, so such a model sees what others do.
     assert qed.TableModel(Attentive(), degree=2).fit(data).model_.categorical_features is None
+
+
+@pytest.mark.parametrize("inner", [LinearRegression(), qed.Search(qed.Ridge(), {"alpha": [1.0, 2.0]}), qed.Ridge, None])
+def test_what_is_no_model_of_ours_is_refused_with_what_to_do_instead(inner, table):
+    with pytest.raises(ParameterError, match=r"TableModel: model must be an estimator of qed \(a search goes around"):
+        qed.TableModel(inner).fit(qed.rows(table, target="body_mass_g"))

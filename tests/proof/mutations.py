@@ -33,6 +33,8 @@ AS_TRUE = {
     "heft": "a thousandth more",
     "taken": "a thousandth more",
     "roundings": "a thousandth more",
+    "drift": "a thousandth more",
+    "doubt": "a thousandth more",
     "slip": "a thousandth more",
     "lost": "a thousandth more",
     "R": "other sign",

@@ -127,3 +127,21 @@ def test_a_column_that_varies_a_little_still_is_not_taken_for_constant(name):
         model, rows, fresh = without_variation(name, [0.0, 1.0, 1e3][seed % 3], 10.0 ** -(4 + seed % 8), seed)
         if model.certificate_ or qed.certify(model, *rows):
             assert np.allclose(model.predict_proba(rows[0]), fresh.predict_proba(rows[0]), atol=1e-2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*MODELS, "PCA"} - {"BestSubset", "MajorityClassifier"}))
+def test_thousands_of_days_are_learned_and_forgotten_and_the_model_is_still_proven(name):
+    random = np.random.default_rng(3)
+    model, days = {**MODELS, "PCA": lambda: qed.PCA(2)}[name](), []
+    for day in range(2000):
+        X = random.standard_normal((20, 3)) * [1.0, 10.0, 0.1] + [3.0, 30.0, 1.0]
+        y = X @ [1.0, 0.1, -3.0] + random.standard_normal(20)
+        y = (y > 3.0).astype(int) if model.target == "label" else y
+        days.append([X, y][: 1 + (model.target is not None)])
+        model.partial_fit(*days[-1])
+        if day >= 30:
+            model.forget(*days[day - 30])
+    rows = [np.concatenate(part) for part in zip(*days[-30:], strict=True)]
+    assert model.certificate_, model.certificate_
+    assert qed.certify(model, *rows)

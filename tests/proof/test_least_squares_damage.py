@@ -57,7 +57,7 @@ def is_told(path, place, value, how):
     """Say whether a change makes a difference to anything that follows from the number."""
     if path and path[-1] == "rest":
         return how == "lost"  # it is below the last bit of a mean
-    if path and path[-1] in ("bulk", "roundings", "slip", "lost"):
+    if path and path[-1] in ("bulk", "roundings", "drift", "doubt", "slip", "lost"):
         return how != "moved"  # a larger allowance for rounding makes claims more careful, nothing else
     if path and path[-1] == "R" and how == "negated":
         return np.count_nonzero(value[place[0]]) > 1  # a row of R may have either sign

@@ -332,4 +332,8 @@ def test_values_are_frozen_and_travel():
         assert (copy.weight, copy.count, copy.n_features) == (found.weight, found.count, found.n_features)
         assert np.array_equal(copy.scatter, found.scatter)
         assert np.array_equal((copy + found).mean, (found + found).mean)
-    assert set(found.to_dict()) == {"weight", "count", "mean", "scatter", "n_features", "rest", "bulk", "roundings"}
+    sums = {"weight", "count", "mean", "scatter", "n_features", "rest"}
+    assert set(found.to_dict()) == sums | {"bulk", "roundings", "drift", "doubt"}
+    # Of what was saved before drift and doubt were kept they are those of a single block.
+    before = {name: value for name, value in found.to_dict().items() if name not in ("drift", "doubt")}
+    assert np.array_equal(Moments.from_dict(before).drift, found.drift)

@@ -161,7 +161,8 @@ def _turned(sums: Moments | KeptRows, places: np.ndarray, signs: np.ndarray) -> 
     if isinstance(sums, KeptRows):
         return replace(sums, Y=sums.Y[:, places] * signs + constant[p:], **means)
     scatter = sums.scatter[np.ix_(columns, columns)] * np.multiply.outer(factor, factor)
-    return replace(sums, scatter=scatter, bulk=sums.bulk[columns] * factor**2, **means)
+    behind = {"bulk": sums.bulk[columns] * factor**2, "drift": sums.drift[columns] * np.abs(factor)}
+    return replace(sums, scatter=scatter, **behind, **means)
 
 
 class SignedProblem(StatisticProblem):

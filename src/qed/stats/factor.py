@@ -141,7 +141,7 @@ class Factor(Centred):
         square, rounding = self.R.T @ self.R, factor_rounding(len(self.mean))
         length = np.sqrt(square.diagonal())
         blur = rounding * np.multiply.outer(length, length) + np.multiply.outer(moments.noise, moments.noise)
-        slip = (factor_rounding(1) + moments.roundings * EPS) * np.sqrt(moments.bulk / moments.weight)
+        slip = factor_rounding(1) * np.sqrt(moments.bulk / moments.weight) + moments.slip
         return max(largest_share(square, moments.scatter, blur), self._means_apart(moments, slip))
 
     @property

@@ -24,7 +24,7 @@ from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign, row_sums
 from qed.linalg.iterative.sparse_gram import sparse_gram
 from qed.linalg.sharing import products_of_rows
-from qed.stats.centred import Centred, exact_sum
+from qed.stats.centred import Centred, exact_sum, weight_doubt
 from qed.stats.moments import Moments, roundings_of
 from qed.stats.products import VANISHED, dense, present_rows, typical_row, vanishes
 
@@ -175,7 +175,7 @@ class KeptRows(Centred):
                 Z -= self.rest
             if self.weights is not None:
                 Z *= np.sqrt(self.weights)[:, None]
-            scatter, behind = products_of_rows(Z.T), (None, roundings_of(self.count))
+            scatter, behind = products_of_rows(Z.T), (None, roundings_of(self.count), None, self._doubt)
             if not scatter.diagonal().min() >= VANISHED:
                 scatter.flat[:: len(scatter) + 1][vanishes(scatter.diagonal(), np.abs(Z).max(axis=0))] = np.nan
             return Moments(self.weight, self.count, self.mean, scatter, p, self.rest, *behind)  # type: ignore[arg-type]
@@ -204,7 +204,13 @@ class KeptRows(Centred):
         scatter[still], scatter[:, still] = 0.0, 0.0
         scatter[np.arange(p), np.arange(p)] = design.lengths**2
         bulk = scatter.diagonal() + np.append(self.weight * self.x_mean**2, np.zeros(len(self.mean) - p))
-        return Moments(self.weight, self.count, self.mean, scatter, p, self.rest, bulk, roundings_of(self.count))
+        behind = (bulk, roundings_of(self.count), None, self._doubt)
+        return Moments(self.weight, self.count, self.mean, scatter, p, self.rest, *behind)  # type: ignore[arg-type]
+
+    @property
+    def _doubt(self) -> float:
+        """By how much the weight is off, at most."""
+        return 0.0 if self.weights is None else weight_doubt(self.count, self.weight)
 
     @property
     def scatter(self) -> np.ndarray:

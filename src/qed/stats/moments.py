@@ -12,14 +12,17 @@ sums are taken about a typical row, and once more about the mean should that row
 pass of :math:`nm^2` operations for :math:`m` columns; the result has :math:`m^2` numbers whatever :math:`n` is.
 Subtraction undoes addition, up to rounding: rows can be forgotten. What rounding may have done is known at any time,
 
-.. math:: |\Delta S_{jk}| \le h_j h_k, \qquad h_j^2 = c\,\epsilon\,b_j,
+.. math:: |\Delta S_{jk}| \le h_j h_k, \qquad h_j^2 = c\,\epsilon\,b_j, \qquad W|\Delta\bar z_j| \le d_j,
 
-with the number :math:`c` of roundings that an entry went through and the sum :math:`b_j` of all squares that were added *and* taken away:
-where an outlier is forgotten, the scatter becomes small again and :math:`h` does not.
+with the number :math:`c` of roundings of an entry within a block and the squares :math:`b_j` of all blocks, those that were taken away,
+too: where an outlier is forgotten, the scatter becomes small again and :math:`h` does not. What rounding does in putting two together
+counts with the size that the sums have then. Errors of sums add up, those of means do not: so it is that of :math:`W\bar z` which is
+kept, and a mean from which rows are taken every day loses no more digits than one that they are added to.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -31,12 +34,14 @@ from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
 from qed.base.numbers import EPS, all_finite, any_of, largest_share, smallest
-from qed.stats.centred import Centred, exact_sum
+from qed.stats.centred import Centred, exact_sum, weight_doubt
 from qed.stats.products import VANISHED, dense, gram, gram_in_chunks, present_rows, typical_row, vanishes
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
 ROUNDING = 64 * EPS
+# An entry of a sum or difference of two scatters is off by fewer roundings of the sizes that went into it; a step of the mean by fewer.
+UPDATE, STEP = 8, 4
 # Sums over rows are taken in pieces, of so many rows at the most, which are then added up.
 PIECE = 512
 
@@ -62,7 +67,11 @@ class Moments(Centred):
     bulk : ndarray of shape (p + q,)
         All squares that went into the diagonal of the scatter, those that were taken away again, too.
     roundings : float
-        How many times, at most, an entry of the scatter was rounded.
+        How many times, at most, an entry of a block's scatter was rounded.
+    drift : ndarray of shape (p + q,)
+        By how much the weight times the mean is off, at most.
+    doubt : float
+        By how much the weight is off, at most; by nothing where rows have none of their own.
 
     Examples
     --------
@@ -89,6 +98,8 @@ class Moments(Centred):
         "rest": floats("columns") | floats(),
         "bulk": floats("columns", low=0),
         "roundings": floats(low=1),
+        "drift": floats("columns", low=0),
+        "doubt": floats(low=0),
     }
     weight: float
     count: int
@@ -98,16 +109,29 @@ class Moments(Centred):
     rest: np.ndarray = 0.0  # type: ignore[assignment]
     bulk: np.ndarray = None  # type: ignore[assignment]
     roundings: float = 2.0 * PIECE
+    drift: np.ndarray = None  # type: ignore[assignment]
+    doubt: float = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        held = vars(self)
         if self.bulk is None:
-            vars(self)["bulk"] = np.diagonal(self.scatter)
-        self._freeze("mean", "scatter", "bulk")
+            held["bulk"] = np.diagonal(self.scatter)
+        if self.drift is None:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                held["drift"] = self.roundings * EPS * np.sqrt(self.bulk * self.weight)
+        if self.doubt is None:
+            held["doubt"] = weight_doubt(self.count, self.weight)
+        self._freeze("mean", "scatter", "bulk", "drift")
 
     @cached_property
     def noise(self) -> np.ndarray:
         """The h for which an entry of the scatter is off by no more than ``h[j] * h[k]``, of shape (p + q,)."""
         return np.asarray(np.sqrt(self.roundings * EPS * self.bulk))
+
+    @property
+    def slip(self) -> np.ndarray:
+        """How far the mean may be off, beyond its last bits, of shape (p + q,)."""
+        return np.asarray(self.drift / self.weight)
 
     @classmethod
     def of(cls, block: Any) -> Moments:
@@ -148,7 +172,8 @@ class Moments(Centred):
                 if column.min() < column.max():
                     scatter[j, j] = np.nan
             scatter = _cleaned(scatter, 0.0)
-        return cls(total, count, mean, scatter, p, rest, bulk, roundings_of(count))
+        doubt = 0.0 if weight is None else None
+        return cls(total, count, mean, scatter, p, rest, bulk, roundings_of(count), None, doubt)  # type: ignore[arg-type]
 
     def moments(self) -> Moments:
         """Give these: rows that were kept give theirs by the same name."""
@@ -161,7 +186,7 @@ class Moments(Centred):
             return self
         if self.count == 0:
             return other
-        weight = self.weight + other.weight
+        weight, cut = exact_sum(self.weight, other.weight)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             way = self._distance(other)
             step = way * np.sqrt(self.weight * (other.weight / weight))
@@ -169,9 +194,9 @@ class Moments(Centred):
             scatter += self.scatter
             scatter += other.scatter
             mean, rest = self._joined(other)
+            behind = self._behind(other, scatter, step, (weight, cut), way * (min(self.weight, other.weight) / weight))
         if not smallest(scatter.diagonal(), VANISHED) >= VANISHED:
             scatter.flat[:: len(mean) + 1][vanishes(scatter.diagonal(), np.abs(way))] = np.nan
-        behind = self._behind(other, step)
         return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest, *behind)
 
     def __sub__(self, other: Moments) -> Moments:
@@ -179,7 +204,7 @@ class Moments(Centred):
         other = other.moments()
         if other.count == 0:
             return self
-        count, weight = self.count - other.count, self.weight - other.weight
+        count, (weight, cut) = self.count - other.count, exact_sum(self.weight, -other.weight)
         if count < 0 or weight < -ROUNDING * self.weight or (count > 0 and weight <= 0):
             raise InputError(
                 f"Can not subtract {other.count} rows of weight {other.weight:g} from {self.count} rows of weight "
@@ -192,20 +217,38 @@ class Moments(Centred):
             step = way * np.sqrt(weight * (self.weight / other.weight))
             scatter = self.scatter - other.scatter - np.multiply.outer(step, step)
             mean, rest = self._moved(way)
+            bulk, roundings, drift, doubt = self._behind(other, self.scatter, step, (weight, cut), way)
         self._check_remains(scatter)
-        bulk, roundings = self._behind(other, step)
-        # The error of a mean grows when it is that of less weight: as it is bounded by bulk over weight, the bulk grows with it.
-        bulk *= self.weight / weight
         gone = scatter.diagonal() <= ROUNDING * self.scatter.diagonal()
         # Where nothing but rounding is left of a column, nothing is known of its products with others.
         bulk[gone] *= ROUNDING / (roundings * EPS**2)
         scatter = _cleaned(scatter, ROUNDING * self.scatter.diagonal())
-        return Moments(weight, count, mean, scatter, self.n_features, rest, bulk, roundings)
+        return Moments(weight, count, mean, scatter, self.n_features, rest, bulk, roundings, drift, doubt)
 
-    def _behind(self, other: Moments, step: np.ndarray) -> tuple[np.ndarray, float]:
-        """Give the squares and the number of roundings behind a sum or a difference, which differ in a sign only."""
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return self.bulk + other.bulk + step**2, max(self.roundings, other.roundings) + 4
+    def _behind(
+        self, other: Moments, whole: np.ndarray, step: np.ndarray, weighs: tuple[float, float], move: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray, float]:
+        """Give squares, roundings, drift and doubt behind a sum or a difference, which differ in a sign only.
+
+        The `whole` is the largest of the three scatters. What the distance of the means adds is the square of `step`, and the mean
+        moves by `move`; what is made weighs so much, from which rounding cut something off.
+        """
+        (weight, cut), roundings = weighs, max(self.roundings, other.roundings)
+        drift, doubt = self.drift + other.drift, self.doubt + other.doubt + abs(cut)
+        # Weights are off by such shares: those of both parts, and that of the whole.
+        shares = self.doubt / self.weight + other.doubt / other.weight + doubt / weight
+        root = math.sqrt(self.weight * (other.weight / weight))
+        off = self.drift * (root / self.weight) + other.drift * (root / other.weight)
+        bulk = self.bulk + other.bulk
+        if self.roundings != other.roundings:
+            known = (self.roundings / roundings) * self.bulk + (other.roundings / roundings) * other.bulk
+            bulk = np.fmax(known, self.scatter.diagonal() + other.scatter.diagonal())
+        square, far = step * step, off * off
+        (t, over), unit = _balance(square, far), roundings * EPS
+        bulk += (UPDATE / roundings) * whole.diagonal()
+        bulk += (1 + (shares + t) / unit) * square + ((1 + over) / unit) * far
+        drift += (weight * (STEP * EPS + shares)) * np.abs(move)
+        return bulk, roundings, drift, doubt
 
     def _check_remains(self, scatter: np.ndarray) -> None:
         wrong = scatter.diagonal() < -1e-8 * self.scatter.diagonal()
@@ -220,14 +263,14 @@ class Moments(Centred):
 
         Entries of the scatter differ by no more than ``h[j] h[k]`` of one, and of the other.
         """
-        behind = np.isfinite(self.roundings) and self.roundings >= 1
+        behind = np.isfinite(self.roundings) and self.roundings >= 1 and 0 <= self.doubt < np.inf
+        behind = behind and ((self.drift >= 0) & (self.drift < np.inf)).all()
         if not (
             self._is_of(other, self.loss) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()
         ):
             return np.inf
         blur = np.multiply.outer(self.noise, self.noise) + np.multiply.outer(other.noise, other.noise)
-        spread = np.sqrt(np.maximum(self.bulk, other.bulk) / other.weight)
-        means = self._means_apart(other, (self.roundings + other.roundings) * EPS * spread)
+        means = self._means_apart(other, self.slip + other.slip)
         return max(largest_share(self.scatter, other.scatter, blur), means)
 
     @property
@@ -293,6 +336,13 @@ class Moments(Centred):
             total: np.ndarray = self.scatter + np.multiply.outer(step, step)
         return total
 
+    def bulk_about_zero(self) -> np.ndarray:
+        """Give the squares behind the sums about zero: those of the mean, too, and what its error does to its products."""
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            square, far = self.weight * self.mean**2, self.drift**2 / self.weight
+            (t, over), unit = _balance(square, far), self.roundings * EPS
+            return self.bulk + (1 + (t + self.doubt / self.weight) / unit) * square + ((1 + over) / unit) * far
+
     def to_dict(self) -> dict[str, Any]:
         """Give numbers and arrays, for saving."""
         return asdict(self)
@@ -303,7 +353,8 @@ class Moments(Centred):
         weight, count, p = float(saved["weight"]), int(saved["count"]), int(saved["n_features"])
         bulk, roundings = saved.get("bulk"), float(saved.get("roundings", 2.0 * PIECE))
         bulk = np.diagonal(saved["scatter"]) if bulk is None else bulk
-        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"], bulk, roundings)
+        more: Any = saved.get("drift"), saved.get("doubt")
+        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"], bulk, roundings, *more)
 
 
 def _about(
@@ -323,6 +374,19 @@ def _about(
 def roundings_of(count: int) -> float:
     """Say how many roundings a sum over so many rows has, at most, as it is taken in pieces."""
     return float(min(count, PIECE + count / (PIECE / 2))) + 8
+
+
+def _balance(square: np.ndarray, far: np.ndarray) -> tuple[float, float]:
+    """Give a number t for which ``t square + (1 + 1 / t) far`` is small, and 1 / t; both zero where one of the two is.
+
+    The root h of that bounds by ``h[j] h[k]`` how far products ``a[j] a[k]`` are off, whatever t is, where squares of a are `square`,
+    and those of what a may be off by `far`.
+    """
+    length, width = float(square.sum()), float(far.sum())
+    if not (length > 0 and width > 0):
+        return 0.0, 0.0
+    t = math.sqrt(width / length) if width < np.inf and length < np.inf else 1.0
+    return (t, 1 / t) if t > 0 else (0.0, 0.0)
 
 
 def _cleaned(scatter: np.ndarray, noise: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import complete, finite
 from qed.base.models.estimator import Estimator
 from qed.base.models.no_effect import no_effect
-from qed.base.models.parameters import Parameter, choice, integer, number, random_state
+from qed.base.models.parameters import Parameter, check_parameters, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question, families
 from qed.base.sources.block import Block
@@ -229,8 +229,11 @@ class DecisionTree(Estimator):
         Path
             The values of `ccp_alpha` from which on the tree is smaller, and the impurity of the leaves that it has then.
         """
-        problem = self._problem(self._open(X, y, sample_weight, reset=True, target=self.target))
-        return pruning_path(self._grown(problem))
+        check_parameters(self, self.parameters)
+        # Rows are opened for another model: this one may have been fitted to other columns, and stays as it is.
+        other = type(self)(**self.get_params(deep=False))
+        problem = other._problem(other._open(X, y, sample_weight, reset=True, target=self.target))
+        return pruning_path(other._grown(problem))
 
     def prune(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Give the subtree that makes the fewest errors on rows that were held out; of equally good ones the smallest.

@@ -249,7 +249,7 @@ class GaussianClasses(Generative):
 
 
 def _mean_blur(part: Moments) -> np.ndarray:
-    return np.asarray(2 * (part.roundings * EPS * np.sqrt(part.bulk / part.weight) + EPS * np.abs(part.mean)))
+    return np.asarray(2 * (part.slip + EPS * np.abs(part.mean)))
 
 
 def mean_blur(seen: ByClass) -> np.ndarray:

@@ -38,8 +38,8 @@ ENOUGH, NO_SHARE = 1e-4, 1e-5
 def about_zero(moments: Moments) -> Moments:
     """Take moments about zero in the place of the mean, for models without an intercept."""
     zero = np.zeros_like(moments.mean)
-    bulk = moments.bulk + moments.weight * moments.mean**2
-    return replace(moments, mean=zero, scatter=moments.uncentered(), rest=zero, bulk=bulk)
+    bulk = moments.bulk_about_zero()
+    return replace(moments, mean=zero, scatter=moments.uncentered(), rest=zero, bulk=bulk, drift=zero)
 
 
 class Metric(Protocol):
@@ -113,7 +113,7 @@ class Evidence:
         square, h = np.diagonal(seen.yy), seen.noise
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
         sums = (seen.xy[:, q:], square[:q], square[q:])
-        noise, slip = np.outer(h[:p], h[p + q :]), np.sqrt(seen.roundings * EPS / seen.weight) * h[p + q :]
+        noise, slip = np.outer(h[:p], h[p + q :]), seen.slip[p + q :]
         found = cls(seen.weight, *means, normal or Normal(seen.xx, h[:p]), *sums, noise, slip)
         blur = (p + 3) * EPS / 2 * found.full_reach(coef, intercept)
         slip = (slip + blur / np.sqrt(seen.weight)) * centered
@@ -143,7 +143,7 @@ class Evidence:
         # The products here round, too, but by less than those of the moments: h is at least the length of a column times this.
         each = math.sqrt(seen.roundings * EPS)
         noise = h[:p, None] * (unknown * (1 + (p + 2) * EPS / each**2))
-        slip = unknown * (each / math.sqrt(seen.weight)) if centered else np.zeros(len(yy))
+        slip = seen.slip[p:][targets] + seen.slip[:p] @ np.abs(coef) if centered else np.zeros(len(yy))
         return cls(seen.weight, *means, metric, xy - image, yy, rr, noise, slip)
 
     def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

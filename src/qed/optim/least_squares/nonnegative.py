@@ -106,8 +106,8 @@ def _restricted(equations: Equations, columns: np.ndarray, output: int = 0) -> E
         return GramEquations(kept.moments(), factor, centered=centered)
     assert isinstance(equations, GramEquations)
     places, lazy = np.append(columns, seen.n_features + output), equations.lazy_factor
-    only = {"mean": seen.mean[places], "rest": seen.rest[places], "n_features": len(columns)}
-    moments = replace(seen, scatter=seen.scatter[np.ix_(places, places)], bulk=seen.bulk[places], **only)
+    only = {name: getattr(seen, name)[places] for name in ("mean", "rest", "bulk", "drift")}
+    moments = replace(seen, scatter=seen.scatter[np.ix_(places, places)], n_features=len(columns), **only)
     return GramEquations(moments, None if lazy is None else lambda: _some(lazy(), places), centered=centered)
 
 

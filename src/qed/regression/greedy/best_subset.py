@@ -177,9 +177,7 @@ class BestSubset(LinearModel):
         least, others, _ = best_subsets(A, b[:, 0], len(path) - 1, error - unseen, trace=FAINT)
         found = np.where(others.max(axis=1, initial=-1) >= 0, _fitted(A, b, others, FAINT)[1], least)
         better = np.maximum(error - found, unseen)[1:] / whole
-        claims, constant = (
-            self._claims_of_constant(problem, unknown[-1], reach[-1]) if self.fit_intercept else ([], 0.0)
-        )
+        claims, constant = self._claims_of_constant(problem, reach[-1]) if self.fit_intercept else ([], 0.0)
         better[-1:] += constant / whole
         rounding = (2 * float(hidden[1:].max()) + constant) / whole
         off = np.abs(error - self.errors_) + unknown**2
@@ -197,12 +195,13 @@ class BestSubset(LinearModel):
             *alike,
         ]
 
-    def _claims_of_constant(self, problem: StatisticProblem, unknown: float, reach: float) -> tuple[list[Claim], float]:
+    def _claims_of_constant(self, problem: StatisticProblem, reach: float) -> tuple[list[Claim], float]:
         """Claim that residuals sum to zero; give also what they add to the squared error because of what rounding did to the constant."""
         (coef, intercept), seen = self._columns(), problem.statistic
         offset = float(np.abs(mean_residual(seen, coef, intercept))[0])
         size = float(np.abs(seen.y_mean)[0] + np.abs(seen.x_mean) @ np.abs(coef[:, 0]))
-        lost = offset + float(np.sqrt(seen.roundings * EPS / seen.weight)) * unknown
+        slip = 0.0 if problem.rows is not None else seen.slip[-1] + seen.slip[:-1] @ np.abs(coef[:, 0])
+        lost = offset + float(slip)
         root = float(np.sqrt(seen.weight))
         claim = Claim.within("residuals sum to zero", root * lost / reach, TOLERANCE, 16 * EPS * root * size / reach)
         return [claim], seen.weight * (lost + EPS * size) ** 2

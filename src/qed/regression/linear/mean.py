@@ -24,6 +24,9 @@ from qed.base.summary import Summary
 from qed.stats.both import Both
 from qed.stats.moments import Moments, roundings_of
 
+# A mean is known when it is off by no more than so much of the spread: ten digits, which thousands of updates leave.
+KNOWN = 1e-10
+
 
 class MeanRegressor(Regressor, OnePass):
     """Predict the mean of the target, whatever the columns say: the baseline of regression.
@@ -87,10 +90,10 @@ class MeanRegressor(Regressor, OnePass):
         mean = np.asarray(self.mean_, dtype=np.float64).reshape(-1)
         size = np.abs(target.mean) + np.sqrt(target.bulk / target.weight)
         # What rounding may have done to the mean, and more where rows were taken away that were larger than those that are left.
-        slip = target.roundings * EPS * np.sqrt(target.bulk / target.weight) + EPS * np.abs(target.mean)
+        slip = target.slip + EPS * np.abs(target.mean)
         off = np.abs((target.mean - mean) + target.rest) + slip
         spread = np.abs(target.mean) + np.sqrt(np.diagonal(target.scatter) / target.weight)
-        bound = 4 * EPS * (roundings_of(count) + 4 * np.log2(max(count, 2)))
+        bound = max(4 * EPS * (roundings_of(count) + 4 * np.log2(max(count, 2))), KNOWN)
         found = float(ratio(off, np.where(size > 0, spread, 1.0)).max())
         return [Claim("residuals sum to zero (their mean, relative)", found, bound)]
 

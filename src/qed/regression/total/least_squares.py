@@ -347,7 +347,7 @@ def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:
 def _without_residual(seen: Moments, q: int) -> Moments:
     keep = slice(0, len(seen.mean) - q)
     known = (seen.mean[keep], seen.scatter[keep, keep], seen.n_features, seen.rest[keep], seen.bulk[keep])
-    return Moments(seen.weight, seen.count, *known, seen.roundings)
+    return Moments(seen.weight, seen.count, *known, seen.roundings, seen.drift[keep], seen.doubt)
 
 
 def _distances(block: Block, residual: Any, coef: np.ndarray) -> np.ndarray:

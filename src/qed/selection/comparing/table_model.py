@@ -108,7 +108,9 @@ class TableModel(Estimator):
     }
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": Parameter(
-            "an estimator of qed", lambda value: hasattr(value, "fit") and not isinstance(value, type), "model"
+            "an estimator of qed (a search goes around a TableModel; before another's estimator put qed.ColumnEncoder in a pipeline)",
+            lambda value: isinstance(value, Estimator) and not getattr(value, "searches", False),
+            "model",
         ),
         "encoder": anything("None or a transformer of qed"),
         "degree": integer(1, kind="model"),
