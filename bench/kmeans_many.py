@@ -35,7 +35,7 @@ def workload() -> Workload:
         return model.centroids
 
     return Workload(
-        f"KMeans, {N:,} x 10, 1 000 clusters".replace(",", " "),
+        f"KMeans, {N:_} x 10, 1 000 clusters".replace("_", " "),
         f"{ITERATIONS} iterations of Lloyd from the same given start in single precision. Objective: inertia.",
         [
             Contestant("qed", lambda: qed.KMeans(**settings).fit(X).cluster_centers_, judge),

@@ -35,7 +35,7 @@ def on(name: str, X: np.ndarray, y: np.ndarray, *, flush: bool) -> Workload:
     # The weights that the model draws from the same seed.
     start = Network(layers, X.shape[1], random_state=0)
     return Workload(
-        f"MLP 784-256-128-10, {len(X):,} rows, {EPOCHS} epochs{name}".replace(",", " ", 1),
+        f"MLP 784-256-128-10, {len(X):_} rows, {EPOCHS} epochs{name}".replace("_", " "),
         f"Adam, batches of {BATCH}, float32; PyTorch has the same first weights and batches as qed, scikit-learn its own. "
         "Objective: mean loss of the last epoch.",
         [

@@ -86,7 +86,9 @@ def _find(module: str, name: str) -> Any:
 def _first_line(item: Any) -> str:
     """Give the first line of a docstring, with its formulas as a table in Markdown wants them."""
     line = (inspect.getdoc(item) or "").split("\n")[0]
-    return re.sub(":math:`([^`]*)`", lambda found: f"${found[1]}$".replace("|", r"\vert "), line)
+    return re.sub(
+        ":math:`([^`]*)`", lambda found: f"${found[1]}$".replace(r"\|", r"\Vert ").replace("|", r"\vert "), line
+    )
 
 
 def _is_model(item: Any) -> bool:

@@ -33,6 +33,19 @@ def test_a_table_of_numbers_stays_one():
     assert qed.Apriori(0.2).fit(rows).itemsets_.tolist() == qed.Apriori(0.2).fit(TABLE).itemsets_.tolist()
 
 
+@pytest.mark.parametrize("way", [qed.Apriori, qed.FPGrowth])
+@pytest.mark.parametrize("given", [[[1, 2], [2, 3]], [(1, 2), (3,)], [[0.0, 2.0]]])
+def test_lists_of_numbers_of_items_are_no_table(way, given):
+    with pytest.raises(InputError, match=r"hold the number [23].*qed\.baskets"):
+        way(0.5).fit(given)
+    found = way(0.5).fit(qed.baskets(given))
+    assert len(found.sets()) >= 1 and qed.certify(found, qed.baskets(given))
+    # As an array they are counts, and a table of fractions stays one.
+    counts = np.array([[1, 2, 0], [0, 2, 3]])
+    assert way(0.5).fit(counts).sets() == way(0.5).fit((counts > 0).astype(float).tolist()).sets()
+    assert way(0.5).fit([[0.5, 0.0], [2.5, 1.0]]).supports_.tolist() == [1.0, 0.5, 0.5]
+
+
 @pytest.mark.parametrize(
     "given, says",
     [(["bread", "milk"], "Basket 0 is 'bread'"), ([[], []], "No basket holds an item"), ([3], "Basket 0 is 3")],

@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 import qed
@@ -19,7 +20,7 @@ from qed.base.errors import InputError, ParameterError, SavingError, SourceError
 from qed.base.models.estimator import Iterative
 from qed.base.models.roles import Regressor
 from qed.base.running.steps import Reason, Step
-from qed.base.running.watch import watches
+from qed.base.running.watch import Trace, watches
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 
@@ -126,9 +127,20 @@ def test_a_trace_is_drawn() -> None:
     with qed.watch() as seen:
         slow().fit(X, y)
     axes = seen.trace.plot()
-    assert axes.get_title() == "GradientRidge"
+    assert axes.get_title(loc="left") == "GradientRidge"
     assert list(axes.lines[0].get_ydata()) == seen.trace.objectives
+    # qed.plots draws the same, in its own colours.
+    again = qed.plots.trace(seen.trace)
+    for one, other in zip((axes, *axes.figure.axes[1:]), (again, *again.figure.axes[1:]), strict=True):
+        assert one.get_ylabel() == other.get_ylabel() and one.lines[0].get_linestyle() == other.lines[0].get_linestyle()
+        assert (one.lines[0].get_xydata() == other.lines[0].get_xydata()).all()
     plt.close(axes.figure)
+    plt.close(again.figure)
+
+
+def test_an_empty_trace_is_not_drawn() -> None:
+    with pytest.raises(InputError, match="no iteration to draw"):
+        Trace("nothing").plot(Figure().subplots())
 
 
 def test_watches_reach_into_pipelines_but_not_into_other_threads() -> None:

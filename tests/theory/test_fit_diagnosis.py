@@ -33,15 +33,18 @@ def test_2_training_error_shows_bias_only():
 
 def test_3_variance_falls_like_one_over_n():
     variance = {n: qed.polynomial_experiment([1], n=n, repetitions=400)[1].variance.mean() for n in (10, 40, 160)}
-    assert variance[10] > variance[40] > variance[160]
+    for n, known in ((10, 0.063), (40, 0.0137), (160, 0.0033)):
+        # Of four hundred lines a mean variance is known to some five per cent.
+        assert variance[n] == pytest.approx(known, rel=0.15)
     assert 0.20 < variance[160] / variance[40] < 0.28
 
 
 def test_4_more_data_does_not_cure_bias():
     few = qed.polynomial_experiment([0], n=10, repetitions=400)[0].bias_squared.mean()
     many = qed.polynomial_experiment([0], n=1000, repetitions=100)[0].bias_squared.mean()
-    assert few == pytest.approx(22 / 15, rel=0.08)
-    assert many == pytest.approx(22 / 15, rel=0.08)
+    # The mean of 400 constants is off by a standard deviation of 0.02 (0.004 for 1 000 points): its square adds next to nothing.
+    assert few == pytest.approx(22 / 15, abs=0.01)
+    assert many == pytest.approx(22 / 15, abs=0.001)
 
 
 def test_5_a_good_feature_lowers_bias_and_a_bad_one_rarely_raises_it():

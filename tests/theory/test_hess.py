@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qed.optim import LogisticLoss, SquaredLoss, check_gradient, hessian, jacobian
+from qed.optim import LogisticLoss, Objective, SquaredLoss, check_gradient, hessian, jacobian, ridged
 from tests.theory.fixtures import problem
 
 X, Y, TRUTH = problem()
@@ -40,12 +40,16 @@ def test_hessian_is_symmetric_and_agrees_with_differences(name):
 
 
 def test_least_squares_is_semidefinite_and_ridge_definite_for_any_rank():
-    deficient = np.hstack([X, X[:, :1]])
-    for penalty in (0.0, 0.7):
-        H = hessian(
-            lambda w: 0.0,
-            np.zeros(6),
-            lambda w, penalty=penalty: 2 * deficient.T @ (deficient @ w - Y) + 2 * penalty * w,
-        )
-        lowest = np.linalg.eigvalsh(H)[0]
-        assert lowest == pytest.approx(2 * penalty, abs=1e-7)
+    """X'X has no negative eigenvalue, and a penalty of w'w raises the least by two, as `ridged` does."""
+    deficient, loss, ones = np.hstack([X, X[:, :1]]), SquaredLoss(), np.ones(len(Y))
+    plain = Objective(
+        lambda w: loss.value(deficient @ w, Y, ones),
+        lambda w: deficient.T @ loss.gradient(deficient @ w, Y),
+        lambda w: deficient.T @ (loss.curvature(deficient @ w, Y)[:, None] * deficient),
+    )
+    for penalty, objective in ((0.0, plain), (0.7, ridged(plain, 0.7))):
+        exact = objective.hessian(np.zeros(6))
+        assert np.linalg.eigvalsh(exact)[0] == pytest.approx(2 * penalty, abs=1e-12 * np.trace(exact))
+        found = hessian(objective.value, np.zeros(6), objective.gradient)
+        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-6)
+        assert np.linalg.eigvalsh(found)[0] == pytest.approx(2 * penalty, abs=1e-6)

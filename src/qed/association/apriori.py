@@ -43,7 +43,7 @@ class Apriori(FrequentSets, Iterative):
 
     Notes
     -----
-    A row holds an item where its value is above zero. Lists of items are taken as well, see :func:`qed.baskets`.
+    A row holds an item where its value is above zero. Lists of items are taken as well, those of numbers by :func:`qed.baskets`.
 
     Examples
     --------

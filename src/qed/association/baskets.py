@@ -64,7 +64,24 @@ def are_baskets(X: object) -> bool:
         return False
     if any(isinstance(one, (set, frozenset)) for one in X):
         return True
-    return all(isinstance(one, (list, tuple)) for one in X) and any(isinstance(item, str) for one in X for item in one)
+    if not all(isinstance(one, (list, tuple)) for one in X):
+        return False
+    if any(isinstance(item, str) for one in X for item in one):
+        return True
+    _refuse_numbers(X)
+    return False
+
+
+def _refuse_numbers(lists: list[Any] | tuple[Any, ...]) -> None:
+    """Refuse lists of whole numbers that may be the numbers of items: a table of zeros and ones is told by its values."""
+    items = [item for one in lists for item in one]
+    if not all(isinstance(item, int | np.integer | float | np.floating) and item == item // 1 for item in items):
+        return
+    if other := next((item for item in items if item not in (0, 1)), None):
+        raise InputError(
+            f"These lists hold the number {other}. If it is an item, give qed.baskets(lists); if it says how often an item was bought, "
+            "give an array, in which every value above zero counts as one."
+        )
 
 
 def _is_column_of_lists(X: object) -> bool:

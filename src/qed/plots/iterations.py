@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from qed.base.errors import InputError
+from qed.base.running.picture import draw_records
 from qed.plots.given import having
 from qed.plots.style import ACCENT, SECOND, Axes, axes
 
@@ -37,24 +36,5 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     >>> trace(qed.KMeans(3, random_state=0).fit(X)).get_xlabel()
     'iteration'
     """
-    known = iterations_of(fit)
-    # What comes before the first iteration, such as seeding, has another objective.
-    records = [record for record in known if record["number"] >= 0] or known
-    ax = axes(ax)
-    numbers = np.array([record["number"] for record in records])
-    objective = np.array([record["objective"] for record in records])
-    ax.plot(numbers, objective, color=ACCENT, marker="o", markersize=3.5, linewidth=1.6, label="objective (left)")
-    ax.set(xlabel="iteration", ylabel="objective")
-    ax.set_title(str(getattr(fit, "model", "")) or "Iterations", loc="left")
-    # Iterations are counted: no tick stands between two of them.
-    ax.locator_params(axis="x", integer=True)
-    gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
-    if gaps:
-        side = ax.twinx()
-        side.semilogy(*zip(*gaps), color=SECOND, marker="o", markersize=3.5, linewidth=1.2, label="gap (right)")
-        side.set_ylabel("distance from the certificate")
-        side.grid(False)
-        ax.legend(handles=[*ax.lines, *side.lines], loc="upper right", fontsize=9)
-    else:
-        ax.legend(loc="upper right", fontsize=9)
-    return ax
+    title = str(getattr(fit, "model", "")) or "Iterations"
+    return draw_records(iterations_of(fit), axes(ax), title, (ACCENT, SECOND))

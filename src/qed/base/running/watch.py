@@ -23,6 +23,7 @@ from typing import Any
 
 from qed.base.errors import InputError
 from qed.base.models.parameters import check_parameters, choice, number
+from qed.base.running.picture import draw_records
 from qed.base.running.steps import Rule, Step, Watcher
 from qed.base.saving.archive import check_path
 from qed.base.saving.checkpoint import Checkpoint
@@ -59,22 +60,7 @@ class Trace(Shown):
 
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-        # What comes before the first iteration, such as seeding, has another objective.
-        records = [record for record in self.records if record["number"] >= 0] or self.records
-        numbers = [record["number"] for record in records]
-        ax.plot(numbers, [record["objective"] for record in records], marker=".", label="objective (left)")
-        ax.set(xlabel="iteration", ylabel="objective", title=self.model)
-        ax.locator_params(axis="x", integer=True)
-        lines = list(ax.lines)
-        gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
-        if gaps:
-            side = ax.twinx()
-            side.semilogy(*zip(*gaps), color="C1", linestyle="--", marker=".", label="gap (right)")
-            side.set_ylabel("distance from the certificate")
-            side.grid(visible=False)
-            lines += side.lines
-        ax.legend(handles=lines, loc="upper right", fontsize=9)
-        return ax
+        return draw_records(self.records, ax, self.model)
 
     def _table(self) -> Lines:
         lines = [

@@ -1,10 +1,12 @@
 """Precision and recall: of what was called positive, how much is; of what is positive, how much was called so.
 
 With the true positives TP, false positives FP and false negatives FN of a class, precision is TP / (TP + FP),
-recall TP / (TP + FN), and their weighted harmonic mean is :math:`F_\\beta = (1+\\beta^2)\\,TP /
-((1+\\beta^2)\\,TP + \\beta^2 FN + FP)`. Several classes are averaged: "macro" counts classes the same,
-"weighted" by their true members, "micro" pools their counts, None gives all of them. Where nothing was
-predicted, or nothing is there, the quotient is 0/0 and `zero_division` decides. Cost: O(n log k).
+recall TP / (TP + FN), and their weighted harmonic mean
+
+.. math:: F_\\beta = \\frac{(1 + \\beta^2)\\,TP}{(1 + \\beta^2)\\,TP + \\beta^2 FN + FP}.
+
+Several classes are averaged: "macro" counts classes the same, "weighted" by their true members, "micro" pools their counts, None gives
+all of them. Where nothing was predicted, or nothing is there, the quotient is 0/0 and `zero_division` decides. Cost: O(n log k).
 
 Reference: C. J. van Rijsbergen (1979), Information Retrieval, chapter 7.
 """
