@@ -277,3 +277,21 @@ def test_free_text_is_said_to_be_read_as_its_words():
     found = qed.compare(table, random.standard_normal(80), models=["Ridge"])
     (read,) = [one for one in found.columns.read if one.column == "desc"]
     assert read.says.startswith("free text, as its ")
+
+
+@pytest.mark.parametrize("bins", [2, 3, 5, 10])
+def test_bands_of_the_target_are_pointed_at_with_holes_and_with_gaps_between_them(bins):
+    random = np.random.default_rng(bins)
+    y = np.exp(2 * random.standard_normal(400))
+    by_rank = (np.argsort(np.argsort(y)) * bins // 400).astype(float)
+    by_width = np.minimum((y / y.max() * bins).astype(int), bins - 1)
+    holed = pa.array(by_rank, mask=random.random(400) < 0.1)
+    words = pa.array([f"band {'zyxwvutsrq'[int(k)]}" for k in by_rank])
+    noisy = np.where(random.random(400) < 0.1, 0, by_rank)
+    columns = {"x": random.standard_normal(400), "ranked": by_rank, "wide": by_width, "holed": holed, "words": words}
+    table = pa.table({**columns, "noisy": noisy})
+    seen = understand(table, y, "y", is_number=True)
+    found = {one.column: one.action for one in seen.findings}
+    assert {found.get(name) for name in ("ranked", "holed", "words")} == {"left out"}
+    assert "wide" in found
+    assert not {"x", "noisy"} & set(found)
