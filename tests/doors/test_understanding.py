@@ -295,3 +295,17 @@ def test_bands_of_the_target_are_pointed_at_with_holes_and_with_gaps_between_the
     assert {found.get(name) for name in ("ranked", "holed", "words")} == {"left out"}
     assert "wide" in found
     assert not {"x", "noisy"} & set(found)
+
+
+def test_numbers_whose_squares_overflow_are_left_out(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((120, 4))
+    single, text = X[:, 1].copy(), [f"${value:,.2f}" for value in X[:, 3]]
+    single[7], text[9] = -1e300, "1e200"
+    table = pa.table({"x": X[:, 0], "single": single, "all": 1e290 * X[:, 2], "text": text, "holed": [None, *X[1:, 1]]})
+    y = X[:, 0] + random.standard_normal(120)
+    seen = understand(table, y, "y", is_number=True)
+    assert {one.column for one in seen.left_out} >= {"single", "all"} and {"x", "holed"} <= set(seen.used)
+    assert "as large as 1e+300" in next(one.says for one in seen.left_out if one.column == "single")
+    found = qed.compare(table, y, models=["LinearRegression"])
+    assert not found.best.failure and [one.failure for one in found.entries] == ["", ""]

@@ -62,7 +62,7 @@ def near_scores(called: str, known: Collection[str]) -> str:
     near = begun or get_close_matches(small, words, n=3) or get_close_matches(f"neg_{small}", words, n=3)
     if near:
         return f"Did you mean {' or '.join(map(repr, near))}?"
-    short = {name: word for word, name in reversed(ALIASES.items()) if name.startswith("neg_")}
+    short = {name: word for word, name in reversed(list(ALIASES.items())) if name.startswith("neg_")}
     listed = sorted(short.get(name, name) for name in known if not name.endswith(AVERAGED))
     return f"There are: {', '.join(listed)}."
 
