@@ -24,7 +24,7 @@ def enormous(view: TableView) -> Iterator[Finding]:
     for one in view.left:
         size = 0.0 if one.is_date else one.largest
         if size > LARGEST:
-            says = f"it holds values as large as {size:.0e}, whose squares overflow: correct them in the file, or write them in larger units"
+            says = f"it holds values as large as {size:.0e}, whose squares overflow: correct them, or write them in larger units"
             yield Finding(one.name, LEFT_OUT, says)
 
 
