@@ -185,6 +185,7 @@ def predict(
     ] = None,
     fill: Annotated[bool, typer.Option("--fill", help="Take columns that the file lacks as missing.")] = False,
     keep: Annotated[list[str] | None, typer.Option(help="A column to copy to the output; can be given again.")] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite the output, instead of out-2.csv.")] = False,
     json: Json = False,
 ) -> None:
     """Predict the rows of a file with a saved model.
@@ -193,7 +194,7 @@ def predict(
     """
     if json and output is None:
         raise typer.BadParameter("--json needs --output: the standard output can not hold both.")
-    given = {"proba": proba, "interval": interval, "fill": fill, "keep": keep or ()}
+    given = {"proba": proba, "interval": interval, "fill": fill, "keep": keep or (), "force": force}
     found = commands.predict.predict(model, data, output, **given, stream=sys.stdout.buffer)
     commands.results.write_predicted(found, output, json=json)
 

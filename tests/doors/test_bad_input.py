@@ -62,7 +62,7 @@ OPTIONS = {
     "unknown task": (["-t", "price", "--task", "guessing"], "task must be one of"),
     "task without target": (["--task", "regression"], "Regression needs a target"),
     "clusters with target": (["-t", "price", "--task", "clustering"], "Clustering has no target"),
-    "unknown score": (["-t", "price", "--scoring", "r3"], "There is no scorer 'r3'"),
+    "unknown score": (["-t", "price", "--scoring", "r3"], "There is no score 'r3'"),
     "score of classes": (["-t", "price", "--scoring", "accuracy"], "'accuracy' does not score regression"),
     "report to nowhere": (["-t", "price", "--report", "nowhere/r.html"], "there is no folder 'nowhere'"),
     "model to nowhere": (["-t", "price", "--model", "nowhere/m.qed", "--no-report"], "there is no folder 'nowhere'"),

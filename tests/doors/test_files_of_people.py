@@ -146,7 +146,7 @@ def test_a_target_in_words_of_money_is_a_number(tmp_path):
     path.write_text("a,price\n" + "".join(f'{k},"${1000 + k:,}"\n' for k in range(40)) + "1,unknown\n")
     found = read(str(path), "price")
     assert found.y.tolist() == [1000.0 + k for k in range(40)] and found.n_lost == 1
-    assert found.says == ("price is written as text like 1,234.5, and read as numbers",)
+    assert found.says == ("price is written as text like 1,234.5 or 42%, and read as numbers",)
 
 
 def test_columns_without_a_name_are_called_by_their_place(tmp_path):

@@ -29,7 +29,9 @@ REGRESSORS = [
     qed.RandomForestRegressor(5, random_state=0),
     qed.ExtraTreesRegressor(5, random_state=0),
     qed.GradientBoostingRegressor(max_iter=10),
-    qed.MLPRegressor(hidden_layer_sizes=(5, 3), activation="piecewise_linear", max_iter=5, random_state=0),
+    qed.MLPRegressor(
+        hidden_layer_sizes=(5, 3), activation="piecewise_linear", max_iter=5, random_state=0, scale_target=True
+    ),
     make_pipeline(qed.StandardScaler(), qed.Ridge()),
     make_pipeline(qed.MinMaxScaler(), qed.StandardScaler(), qed.DecisionTreeRegressor(max_depth=3)),
     qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}),
@@ -192,7 +194,7 @@ TABLES = {
     "boosting": qed.TableModel(qed.GradientBoostingRegressor(max_iter=5)),
     "forest": qed.TableModel(qed.RandomForestRegressor(3, random_state=0)),
     "forest by chance": qed.TableModel(qed.ExtraTreesRegressor(3, random_state=0)),
-    "network": qed.TableModel(qed.MLPRegressor(hidden_layer_sizes=4, max_iter=3, random_state=0)),
+    "network": qed.TableModel(qed.MLPRegressor(hidden_layer_sizes=4, max_iter=3, random_state=0, scale_target=True)),
 }
 
 

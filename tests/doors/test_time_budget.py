@@ -18,6 +18,7 @@ from qed.report.diagnosis import diagnose
 from qed.report.page import render
 from qed.selection.comparing import budget, grouping, run, sharing
 from qed.selection.comparing.budget import Clock, Forecast
+from qed.selection.comparing.sharing import Sharing
 
 
 class Time:
@@ -143,3 +144,11 @@ def test_a_table_of_classes_from_some_of_the_folds_says_so(monkeypatch, time, tm
     assert "2 of 5 folds only" in found.to_dict()["says"][-1]
     write_comparison(found, json=False, quiet=False)
     assert "2 of 5 folds only" in capsys.readouterr().out
+
+
+def test_time_kept_for_dear_models_is_not_taken_from_cheap_ones(time):
+    task = Sharing(task="regression", table=None, y=None, folds=None, judged=None, progress=print, clock=Clock(60.0))
+    task.later = (25.0, 2.0)
+    assert task._left_for(10.0) == 58.0 and task._left_for(np.inf) == 33.0
+    task.later = (50.0,)
+    assert task._left_for(50.0) == 30.0

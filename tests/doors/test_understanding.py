@@ -277,3 +277,35 @@ def test_free_text_is_said_to_be_read_as_its_words():
     found = qed.compare(table, random.standard_normal(80), models=["Ridge"])
     (read,) = [one for one in found.columns.read if one.column == "desc"]
     assert read.says.startswith("free text, as its ")
+
+
+@pytest.mark.parametrize("bins", [2, 3, 5, 10])
+def test_bands_of_the_target_are_pointed_at_with_holes_and_with_gaps_between_them(bins):
+    random = np.random.default_rng(bins)
+    y = np.exp(2 * random.standard_normal(400))
+    by_rank = (np.argsort(np.argsort(y)) * bins // 400).astype(float)
+    by_width = np.minimum((y / y.max() * bins).astype(int), bins - 1)
+    holed = pa.array(by_rank, mask=random.random(400) < 0.1)
+    words = pa.array([f"band {'zyxwvutsrq'[int(k)]}" for k in by_rank])
+    noisy = np.where(random.random(400) < 0.1, 0, by_rank)
+    columns = {"x": random.standard_normal(400), "ranked": by_rank, "wide": by_width, "holed": holed, "words": words}
+    table = pa.table({**columns, "noisy": noisy})
+    seen = understand(table, y, "y", is_number=True)
+    found = {one.column: one.action for one in seen.findings}
+    assert {found.get(name) for name in ("ranked", "holed", "words")} == {"left out"}
+    assert "wide" in found
+    assert not {"x", "noisy"} & set(found)
+
+
+def test_numbers_whose_squares_overflow_are_left_out(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((120, 4))
+    single, text = X[:, 1].copy(), [f"${value:,.2f}" for value in X[:, 3]]
+    single[7], text[9] = -1e300, "1e200"
+    table = pa.table({"x": X[:, 0], "single": single, "all": 1e290 * X[:, 2], "text": text, "holed": [None, *X[1:, 1]]})
+    y = X[:, 0] + random.standard_normal(120)
+    seen = understand(table, y, "y", is_number=True)
+    assert {one.column for one in seen.left_out} >= {"single", "all"} and {"x", "holed"} <= set(seen.used)
+    assert "as large as 1e+300" in next(one.says for one in seen.left_out if one.column == "single")
+    found = qed.compare(table, y, models=["LinearRegression"])
+    assert not found.best.failure and [one.failure for one in found.entries] == ["", ""]

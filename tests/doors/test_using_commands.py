@@ -55,12 +55,25 @@ def test_strange_rows_are_counted_and_said(folder):
         predict(str(folder / "mass.qed"), str(folder / "new.csv"), str(output))
     found = json.loads(run("predict", folder / "mass.qed", folder / "new.csv", "--fill", "-o", output, "--json").stdout)
     assert found["strange"] == {"unseen": {"island": 1}, "far": {"bill_length_mm": 1}, "empty": {}, "filled": ["year"]}
-    notes = run("predict", folder / "mass.qed", folder / "new.csv", "--fill", "-o", output).stderr
+    notes = run("predict", folder / "mass.qed", folder / "new.csv", "--fill", "-f", "-o", output).stderr
     assert "the column 'year' is not there: it was taken as missing in all 62 rows." in notes
     assert "1 row of 62 has a level of 'island' that the model has not seen, such as 'Atlantis'." in notes
     assert "a value of 'bill_length_mm' more than 10 standard deviations from the mean of the fit" in notes
-    usual = run("predict", folder / "mass.qed", folder / "others.csv", "-o", output)
+    usual = run("predict", folder / "mass.qed", folder / "others.csv", "--force", "-o", output)
     assert "note:" not in usual.stderr
+
+
+def test_older_predictions_are_left_as_they_are(folder, tmp_path):
+    output = tmp_path / "out.csv"
+    run("predict", folder / "mass.qed", folder / "fit.csv", "-o", output)
+    before = output.read_bytes()
+    said = run("predict", folder / "mass.qed", folder / "others.csv", "-o", output)
+    assert output.read_bytes() == before and (tmp_path / "out-2.csv").read_bytes() != before
+    assert "out-2.csv" in said.stdout and "--force overwrites it" in said.stderr
+    found = json.loads(run("predict", folder / "mass.qed", folder / "others.csv", "-o", output, "--json").stdout)
+    assert found["output"].endswith("out-3.csv")
+    run("predict", folder / "mass.qed", folder / "others.csv", "--force", "-o", output)
+    assert output.read_bytes() == (tmp_path / "out-2.csv").read_bytes()
 
 
 def test_a_model_is_calibrated_and_predicts_intervals(folder):
@@ -74,7 +87,7 @@ def test_a_model_is_calibrated_and_predicts_intervals(folder):
     assert json.loads(other.stdout)["how"] == "fitted before, calibrated by 80 other rows"
     for name in ("cv.qed", "split.qed"):
         output = folder / "intervals.csv"
-        run("predict", folder / name, folder / "others.csv", "--interval", "0.9", "-o", output)
+        run("predict", folder / name, folder / "others.csv", "--interval", "0.9", "--force", "-o", output)
         table = pa.csv.read_csv(output)
         low, middle, high = (table[f"predicted_body_mass_g{end}"].to_numpy() for end in ("_low", "", "_high"))
         assert (low <= middle).all() and (middle <= high).all()

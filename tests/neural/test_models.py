@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import qed
-from qed.base.errors import InputError, NotAvailableError
+from qed.base.errors import InputError, NotAvailableError, ParameterError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 4))
@@ -274,3 +274,66 @@ def test_the_loss_of_rows_held_out_decides_where_a_class_is_rare():
     told = np.log(model.predict_proba(new)[:, 1])
     assert np.corrcoef(told, 2 * new[:, 0] - 1.5 * new[:, 1])[0, 1] > 0.8
     assert model.n_iter_ > 20 and max(model.validation_scores_) == model.best_validation_score_
+
+
+def of_prices(**how):
+    """Give a network for numbers far from zero, and the numbers."""
+    prices = 2e5 + 8e4 * (X[:, 0] + np.sin(X[:, 1]))
+    return qed.MLPRegressor("squared_error", 6, "tanh", random_state=0, **{"scale_target": True, **how}), prices
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
+def test_a_scaled_target_is_learned_as_if_it_had_been_scaled_by_hand(solver, tmp_path):
+    model, prices = of_prices(solver=solver, max_iter=60, learning_rate_init=0.02)
+    model.fit(X, prices)
+    scaled = (prices - prices.mean()) / prices.std()
+    # The means and spreads of both may differ by roundings, which training carries on.
+    peer = qed.MLPRegressor(**{**model.get_params(), "scale_target": False}).fit(X, scaled)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X) * prices.std() + prices.mean(), rtol=1e-7)
+    assert model.score(X, prices) > 0.9 and model.sample_loss_ == pytest.approx(peer.sample_loss_, rel=1e-6)
+    np.testing.assert_allclose(model.network().forward(X)[:, 0], model.predict(X), rtol=1e-13)
+    qed.save(model, tmp_path / "model.qed")
+    kept = qed.load(tmp_path / "model.qed")
+    np.testing.assert_array_equal(kept.predict(X), model.predict(X))
+    assert qed.certify(kept, X, prices)
+    for name in ("target_mean_", "target_scale_"):
+        moved = qed.load(tmp_path / "model.qed")
+        setattr(moved, name, getattr(moved, name) * 1.001)
+        assert not qed.certify(moved, X, prices)
+
+
+def test_a_scaled_target_keeps_its_units_where_training_goes_on():
+    how = {"tol": 0.0, "n_iter_no_change": np.inf}
+    whole, prices = of_prices(max_iter=8, **how)
+    whole.fit(X, prices)
+    broken = of_prices(max_iter=3, **how)[0].fit(X, prices)
+    broken.set_params(max_iter=8).resume(X, prices)
+    warm = of_prices(max_iter=4, warm_start=True, **how)[0].fit(X, prices).fit(X, prices)
+    parts = of_prices(**how)[0]
+    for _ in range(8):
+        parts.partial_fit(X, prices)
+    for one in (broken, warm, parts):
+        np.testing.assert_array_equal(one.predict(X), whole.predict(X))
+        assert qed.certify(one, X, prices)
+    before = parts.target_mean_.copy()
+    parts.partial_fit(X, prices + 100.0)
+    np.testing.assert_array_equal(parts.target_mean_, before)
+    assert qed.certify(parts, X, prices + 100.0)
+
+
+def test_scaled_targets_of_several_kinds():
+    model, prices = of_prices(max_iter=300, early_stopping=True, learning_rate_init=0.02)
+    both = np.column_stack([prices, 1e-6 * NUMBER[:, 0], np.full(150, 7.0)])
+    model.fit(X, both)
+    assert model.target_scale_[2] == 1.0 and qed.certify(model, X, both)
+    assert np.corrcoef(model.predict(X)[:, 1], both[:, 1])[0, 1] > 0.8
+    # Whether rows weigh nothing or are not there, the units are the same.
+    weight = np.repeat([1.0, 0.0], 75)
+    prices[75:] = np.nan
+    short = of_prices(solver="lbfgs")[0].fit(X[:75], prices[:75])
+    light = of_prices(solver="lbfgs")[0].fit(X, prices, sample_weight=weight)
+    np.testing.assert_allclose(light.target_mean_, short.target_mean_, rtol=1e-13)
+    single = of_prices(max_iter=20)[0].fit(X.astype(np.float32), prices.clip(0, 1e6)[:75].repeat(2).astype(np.float32))
+    assert single.predict(X.astype(np.float32)).dtype == np.float32
+    with pytest.raises(ParameterError, match="logarithm of a count"):
+        qed.MLPRegressor("poisson", scale_target=True).fit(X, np.arange(150))

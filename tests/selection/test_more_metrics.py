@@ -167,3 +167,77 @@ def test_there_is_no_positive_one_of_many(several):
     for y in (true, np.arange(60) % 4):
         with pytest.raises(ParameterError, match="pos_label=3 names the positive one of two classes"):
             qed.average_precision_score(y, score, pos_label=3)
+
+
+WEIGHTS = [None, np.random.default_rng(5).integers(0, 3, 60).astype(float)]
+
+
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["plain", "weighted"])
+def test_scores_of_amounts_are_those_of_scikit_learn(weight):
+    from sklearn import metrics as peer
+
+    random = np.random.default_rng(4)
+    true, predicted = random.poisson(3.0, 60).astype(float), random.gamma(2.0, size=60) + 0.1
+    for name in (
+        "mean_squared_log_error",
+        "root_mean_squared_log_error",
+        "mean_poisson_deviance",
+        "d2_absolute_error_score",
+    ):
+        wanted = getattr(peer, name)(true, predicted, sample_weight=weight)
+        assert getattr(qed, name)(true, predicted, sample_weight=weight) == pytest.approx(wanted, rel=1e-12), name
+    two = np.column_stack([true, true[::-1]]), np.column_stack([predicted, predicted[::-1]])
+    wanted = peer.mean_squared_log_error(*two, multioutput="raw_values", sample_weight=weight)
+    np.testing.assert_allclose(
+        qed.mean_squared_log_error(*two, multioutput="raw_values", sample_weight=weight), wanted, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["plain", "weighted"])
+def test_scores_of_two_classes_by_other_names(weight):
+    from sklearn import metrics as peer
+
+    random = np.random.default_rng(4)
+    true = np.where(random.random(60) < 0.4, "yes", "no")
+    predicted, score = np.where(random.random(60) < 0.3, "yes", true), random.random(60)
+    of_no = peer.recall_score(true, predicted, pos_label="no", sample_weight=weight)
+    assert qed.specificity_score(true, predicted, pos_label="yes", sample_weight=weight) == pytest.approx(of_no)
+    area = peer.roc_auc_score(true == "yes", score, sample_weight=weight)
+    assert qed.gini_score(true, score, sample_weight=weight) == pytest.approx(2 * area - 1)
+    assert qed.specificity_score([1, 1], [1, 1]) == 0.0
+    with pytest.raises(InputError, match="balanced_accuracy"):
+        qed.specificity_score([0, 1, 2], [0, 1, 2])
+
+
+def test_amounts_that_have_no_logarithm_are_refused():
+    with pytest.raises(InputError, match="y_pred holds -2"):
+        qed.mean_squared_log_error([1.0, 2.0], [1.0, -2.0])
+    assert qed.mean_squared_log_error([1.0, -5.0], [1.0, -2.0], sample_weight=[1, 0]) == 0.0
+    with pytest.raises(InputError, match="Poisson"):
+        qed.mean_poisson_deviance([1.0, 2.0], [1.0, 0.0])
+    assert qed.d2_absolute_error_score([3.0, 3.0], [3.0, 3.0]) == 1.0
+
+
+COMMON = (
+    "msle rmsle specificity f2 gini balanced_accuracy mcc kappa brier pr_auc average_precision mape medae poisson f05"
+)
+
+
+@pytest.mark.parametrize("word", COMMON.split())
+def test_scores_have_the_names_that_people_use(word):
+    X, y = np.random.default_rng(0).random((80, 3)), np.arange(80) % 2
+    model = qed.LogisticRegression().fit(X, y)
+    scorer = qed.get_scorer(word)
+    if scorer.function.__module__.endswith(("regression", "deviance")):
+        model, y = qed.Ridge().fit(X, y + 1.0), y + 1.0
+    assert np.isfinite(scorer(model, X, y))
+
+
+def test_a_score_that_there_is_not():
+    with pytest.raises(ParameterError, match="Did you mean 'd2_absolute_error_score' or 'd2_brier_score'"):
+        qed.get_scorer("d2")
+    with pytest.raises(ParameterError, match="Did you mean 'rmse'"):
+        qed.get_scorer("rmsee")
+    with pytest.raises(ParameterError, match="There are: accuracy, .*mae, .*rmse, ") as refused:
+        qed.get_scorer("zzz")
+    assert "macro" not in str(refused.value)

@@ -188,7 +188,7 @@ def test_other_models_in_closed_form_share_one_pass_as_well():
     search = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring="neg_mean_absolute_error", refit=False).fit(data)
     assert search.how_ == "fitted 35 models from the statistics of 1 pass"
     # One pass for the statistics, one for the target that the metric needs, and the rows of each fold are seen by 7 models.
-    assert data.read == 320 * (1 + 1 + 7)
+    assert data.read == 320 * (1 + 1 + 1)
 
 
 def closed_form_models():
@@ -706,8 +706,8 @@ def test_several_scorers_need_one_pass():
     assert data.read == 320
     data = Counted(X, y)
     qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring=["r2", "neg_mean_absolute_error"], refit="r2").fit(data)
-    # One pass for the statistics of both, one for the target, and the rows that a fold holds out are seen by 7 models.
-    assert data.read == 320 * (1 + 1 + 7)
+    # One pass for the statistics of both, one for the target, and the rows that a fold holds out are seen once by all models.
+    assert data.read == 320 * (1 + 1 + 1)
 
 
 @pytest.mark.parametrize("kind", ["lasso", "wide", "kernel", "pursuit", "loo"])
@@ -901,3 +901,21 @@ def test_rows_of_weight_zero_are_in_no_fold():
         fewer = qed.Search(model, {"alpha": [0.1, 10.0]}, cv=3).fit(X[20:], target[20:], sample_weight=weight[20:])
         scores = (one.cv_results_["mean_test_score"] for one in (found, fewer))
         np.testing.assert_allclose(*scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["tall", "wide", "two targets"])
+def test_what_does_not_follow_from_squares_is_judged_on_the_way(kind):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((40, 90 if kind == "wide" else 6))
+    y = X[:, :2] + random.standard_normal((40, 2))
+    y = y if kind == "two targets" else y[:, 0]
+    scoring = ["r2", "neg_mean_absolute_error", "neg_max_error"][: 2 if kind == "two targets" else 3]
+    settings = {"cv": 4, "scoring": scoring, "refit": False}
+    cheap = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, **settings).fit(X, y)
+    plain = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cheap=False, **settings).fit(X, y)
+    assert "fitted" not in cheap.how_ and "fitted" in plain.how_
+    for name in scoring:
+        for fold in range(4):
+            column = f"split{fold}_test_{name}"
+            # Coefficients of conditions near one are right to about 1e-13.
+            np.testing.assert_allclose(cheap.cv_results_[column], plain.cv_results_[column], rtol=1e-8)

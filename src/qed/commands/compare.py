@@ -6,7 +6,6 @@ Reads the table, leaves out rows without a target, cross-validates every model f
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +16,7 @@ from qed.base.sources.formats.dialect import Dialect
 from qed.base.sources.rows import ArrayRows
 from qed.base.threads.interrupts import done_by
 from qed.commands.boundary import began
+from qed.commands.files import free
 from qed.commands.source import read
 from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
@@ -216,18 +216,6 @@ def _column_and_kind(words: str) -> tuple[str, str]:
     if not equals or not name:
         raise ParameterError(f"--as takes column=kind, such as --as zip=category, not {words!r}.")
     return name, kind
-
-
-def free(path: str | None) -> str | None:
-    """Give a path at which nothing is yet, by a number before the ending where needed.
-
-    >>> free("there/is/no/such/report.html")
-    'there/is/no/such/report.html'
-    """
-    if path is None or not os.path.exists(path):
-        return path
-    stem, ending = os.path.splitext(path)
-    return next(f"{stem}-{k}{ending}" for k in count(2) if not os.path.exists(f"{stem}-{k}{ending}"))
 
 
 def _part(progress: Progress | None, start: float, stop: float) -> Progress | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from glob import glob
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,6 +69,18 @@ def defused(table: pa.Table) -> pa.Table:
         f"'{name}" if re.match(FORMULA, name) and not re.match(NUMBER, name) else name for name in table.column_names
     ]
     return pa.table(columns, names=names)
+
+
+def free(path: str | None) -> str | None:
+    """Give a path at which nothing is yet, by a number before the ending where needed.
+
+    >>> free("there/is/no/such/report.html")
+    'there/is/no/such/report.html'
+    """
+    if path is None or not os.path.exists(path):
+        return path
+    stem, ending = os.path.splitext(path)
+    return next(f"{stem}-{k}{ending}" for k in count(2) if not os.path.exists(f"{stem}-{k}{ending}"))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from qed.base.errors import InputError
 from qed.base.saving.models import load
 from qed.base.sources.layout import did_you_mean
 from qed.base.sources.open import rows
-from qed.commands.files import check_ending, check_not_read, csv_printer, table_writer
+from qed.commands.files import check_ending, check_not_read, csv_printer, free, table_writer
 from qed.commands.source import find
 from qed.commands.using.strange import Strange
 
@@ -24,11 +24,12 @@ CLUSTER = "cluster"
 
 
 class Predicted(NamedTuple):
-    """What was written: how many rows, and which columns; and what in them is unlike the rows of the fit."""
+    """What was written: how many rows, which columns, and where; and what in them is unlike the rows of the fit."""
 
     rows: int
     columns: list[str]
     strange: Strange | None = None
+    output: str | None = None
 
 
 def predict(
@@ -40,9 +41,10 @@ def predict(
     interval: float | None = None,
     fill: bool = False,
     keep: Sequence[str] = (),
+    force: bool = False,
     stream: Any = None,
 ) -> Predicted:
-    """Predict the rows of a file, and write the predictions.
+    """Predict the rows of a file, and write the predictions: beside a file that is there already, unless by `force` over it.
 
     Columns to `keep`, such as one that tells the rows apart, are copied to the output; `stream` takes csv when there is
     no output. With an `interval`, a level such as 0.9, the ends of intervals or the classes in sets are written beside the predictions.
@@ -51,6 +53,7 @@ def predict(
     if output is not None:
         check_ending(output)
         check_not_read(output, model_path, data)
+        output = output if force else free(output)
     model = load(model_path)
     strange = Strange()
     batches = predictions(model, data, proba=proba, interval=interval, fill=fill, keep=keep, strange=strange)
@@ -60,7 +63,7 @@ def predict(
         for table in chain([first], batches):
             write(table.cast(first.schema))
             count += table.num_rows
-    return Predicted(count, first.column_names, strange)
+    return Predicted(count, first.column_names, strange, output)
 
 
 def predictions(

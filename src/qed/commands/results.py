@@ -150,9 +150,11 @@ def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None
     """Say what ``qed predict`` wrote; nothing, if it wrote to the standard output itself."""
     if json:
         strange = {"strange": found.strange.to_dict()} if found.strange is not None and found.strange.notes() else {}
-        print_json({"rows": found.rows, "columns": found.columns, "output": output, **strange})
+        print_json({"rows": found.rows, "columns": found.columns, "output": found.output, **strange})
     elif output is not None:
-        Screen().show(f"{counted(found.rows, 'row')} written to {output}: {', '.join(found.columns)}")
+        Screen().show(f"{counted(found.rows, 'row')} written to {found.output}: {', '.join(found.columns)}")
+        if found.output != output:
+            note(f"{output} was there already and is left as it is; --force overwrites it.")
     if not json and found.strange is not None:
         for words in found.strange.notes():
             note(words)

@@ -24,8 +24,15 @@ __getattr__, __dir__, __all__ = room(
             "error_rate",
             "matthews_corrcoef",
         ],
+        "metrics.binary": ["gini_score", "specificity_score"],
         "metrics.clusters": ["adjusted_rand_score", "silhouette_samples", "silhouette_score"],
         "metrics.decision": ["best_threshold", "calibration_curve"],
+        "metrics.deviance": [
+            "d2_absolute_error_score",
+            "mean_poisson_deviance",
+            "mean_squared_log_error",
+            "root_mean_squared_log_error",
+        ],
         "metrics.multilabel": ["hamming_loss"],
         "metrics.precision": [
             "f1_score",

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -26,13 +25,10 @@ from qed.base.saving.known import savable
 from qed.base.sources.layout import did_you_mean
 from qed.selection.inputs import Label, Numbers
 from qed.selection.metrics import classification as by_label
-from qed.selection.metrics import precision as by_class
-from qed.selection.metrics import probability as by_probability
 from qed.selection.metrics import ranking as by_rank
 from qed.selection.metrics import regression as by_number
-from qed.selection.metrics.clusters import adjusted_rand_score
-from qed.selection.metrics.top_k import top_k_accuracy_score
-from qed.selection.score_names import scorer_name
+from qed.selection.score_names import near_scores, scorer_name
+from qed.selection.score_table import BY_CLASS, GAINS, LOSSES
 
 RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -260,7 +256,8 @@ def make_scorer(
 
     Examples
     --------
-    >>> make_scorer(by_class.fbeta_score, beta=2.0).name
+    >>> from qed.selection.metrics.precision import fbeta_score
+    >>> make_scorer(fbeta_score, beta=2.0).name
     'fbeta_score'
     """
     if not callable(function):
@@ -279,39 +276,9 @@ def make_scorer(
 
 def _named() -> dict[str, Scorer]:
     """Make all scorers that have a name."""
-    gains: dict[str, tuple[Any, ...]] = {
-        "r2": (by_number.r2_score,),
-        "explained_variance": (by_number.explained_variance_score,),
-        "accuracy": (by_label.accuracy_score,),
-        "balanced_accuracy": (by_label.balanced_accuracy_score,),
-        "matthews_corrcoef": (by_label.matthews_corrcoef,),
-        "cohen_kappa": (by_label.cohen_kappa_score,),
-        "roc_auc": (by_rank.roc_auc_score, "score"),
-        "average_precision": (by_rank.average_precision_score, "score"),
-        "top_k_accuracy": (top_k_accuracy_score, "score"),
-        "adjusted_rand_score": (adjusted_rand_score,),
-        "d2_brier_score": (by_probability.d2_brier_score, "predict_proba"),
-        "d2_log_loss_score": (by_probability.d2_log_loss_score, "predict_proba"),
-    }
-    losses: dict[str, tuple[Any, ...]] = {
-        "neg_mean_squared_error": (by_number.mean_squared_error,),
-        "neg_root_mean_squared_error": (by_number.root_mean_squared_error,),
-        "neg_mean_absolute_error": (by_number.mean_absolute_error,),
-        "neg_median_absolute_error": (by_number.median_absolute_error,),
-        "neg_mean_absolute_percentage_error": (by_number.mean_absolute_percentage_error,),
-        "neg_max_error": (by_number.max_error,),
-        "neg_error_rate": (by_label.error_rate,),
-        "neg_log_loss": (by_probability.log_loss, "predict_proba"),
-        "neg_brier_score": (by_probability.brier_score_loss, "predict_proba"),
-    }
-    found = {name: Scorer(name, what[0], 1, *what[1:]) for name, what in gains.items()}
-    found |= {name: Scorer(name, what[0], -1, *what[1:]) for name, what in losses.items()}
-    for short, function in (
-        ("precision", by_class.precision_score),
-        ("recall", by_class.recall_score),
-        ("f1", by_class.f1_score),
-        ("jaccard", by_class.jaccard_score),
-    ):
+    found = {name: Scorer(name, what[0], 1, *what[1:]) for name, what in GAINS.items()}
+    found |= {name: Scorer(name, what[0], -1, *what[1:]) for name, what in LOSSES.items()}
+    for short, function in BY_CLASS.items():
         found[short] = Scorer(short, function)
         for average in ("macro", "micro", "weighted", "samples"):
             found[f"{short}_{average}"] = Scorer(f"{short}_{average}", function, options={"average": average})
@@ -354,9 +321,7 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Any:
         scoring = scorer_name(scoring, SCORERS)
         if scoring in SCORERS:
             return SCORERS[scoring]
-        near = get_close_matches(scoring, SCORERS, n=3) or get_close_matches(f"neg_{scoring}", SCORERS, n=3)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "get_scorer_names() lists all."
-        raise ParameterError(f"There is no scorer {scoring!r}: {hint}")
+        raise ParameterError(f"There is no score {scoring!r}. {near_scores(scoring, SCORERS)}")
     if not callable(scoring):
         raise ParameterError(
             f"scoring must be the name of a scorer or a callable scorer(model, X, y), not {scoring!r}."

@@ -117,7 +117,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             column = int(np.flatnonzero(~np.isfinite(summary.mean + summary.deviation))[0])
             raise InputError(
                 f"Column {rows.name_of(column)} holds values so large that their squares overflow: "
-                "divide it by a constant first, or use qed.MinMaxScaler."
+                "divide it by a constant, leave it out, or use qed.MinMaxScaler."
             )
         small = (summary.variance < SMALLEST) & ~_is_constant(summary)
         if self.with_std and small.any():

@@ -271,11 +271,11 @@ def example_of(way: str) -> str:
     """Write a number or a date in a way, for messages.
 
     >>> example_of("comma"), example_of("%d/%m/%Y")
-    ('1.234,5', '31/12/1999')
+    ('1.234,5 or 42%', '31/12/1999')
     """
     from datetime import datetime
 
-    known = {"point": "1,234.5", "comma": "1.234,5", "truth": "yes", "iso": "1999-12-31"}
+    known = {"point": "1,234.5 or 42%", "comma": "1.234,5 or 42%", "truth": "yes", "iso": "1999-12-31"}
     if way.startswith(ORDER):
         return " < ".join(order_in(way))
     return known.get(way) or datetime(1999, 12, 31, 13, 45).strftime(way)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from qed.features.tables.values import moments_of
-from qed.features.understanding.findings import READ, Finding
+from qed.features.understanding.findings import LEFT_OUT, READ, Finding
 from qed.features.understanding.views import ColumnView, TableView
 
 CODE = re.compile(
@@ -15,6 +15,17 @@ CODE = re.compile(
 )
 MOMENT = re.compile(r"(?i)(date|time|stamp|epoch|created|updated|modified|_at$|_ts$|^ts$)")
 FEW_VALUES = 10
+# The squares of larger values, added over many rows, overflow.
+LARGEST = 1e150
+
+
+def enormous(view: TableView) -> Iterator[Finding]:
+    """Find numbers so large that nothing can be calculated with their squares: a mark for something missing, or a fault of the file."""
+    for one in view.left:
+        size = 0.0 if one.is_date else one.largest
+        if size > LARGEST:
+            says = f"it holds values as large as {size:.0e}, whose squares overflow: correct them, or write them in larger units"
+            yield Finding(one.name, LEFT_OUT, says)
 
 
 def codes(view: TableView) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from qed.base.sources.layout import did_you_mean
 from qed.features.understanding.copies import copies
 from qed.features.understanding.dependence import sums
 from qed.features.understanding.findings import LEFT_OUT, READ, SUSPICIOUS, Finding, Understanding
-from qed.features.understanding.kinds import codes, counted_dates
+from qed.features.understanding.kinds import codes, counted_dates, enormous
 from qed.features.understanding.orders import left_out_of, named_in, order_asked, ordered, orders, shown_few
 from qed.features.understanding.row_numbers import row_numbers
 from qed.features.understanding.targets import functions_of_the_target
@@ -26,6 +26,7 @@ from qed.features.understanding.views import TableView
 KINDS = ("number", "category", "ordered", "date", "text")
 RULES: tuple[Callable[[TableView], Iterator[Finding]], ...] = (
     row_numbers,
+    enormous,
     functions_of_the_target,
     copies,
     codes,

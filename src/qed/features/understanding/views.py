@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from qed.base.sources.layout import kind_of, values_of
 from qed.features.tables.levels import column_of
@@ -77,6 +78,16 @@ class ColumnView:
             return None
         found = np.asarray(values_of(column), dtype=np.float64)
         return np.where(np.isinf(found), np.nan, found)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest size of a number in all rows; zero where there is none."""
+        if not self.is_text and pa.types.is_floating(self.type):
+            found = pc.min_max(self.column, skip_nulls=True)
+            ends = [abs(end) for end in found.as_py().values() if end is not None and np.isfinite(end)]
+            return max(ends, default=0.0)
+        found = self.numbers if self.is_text else None
+        return 0.0 if found is None else float(np.abs(found[np.isfinite(found)]).max(initial=0.0))
 
     @cached_property
     def is_whole(self) -> bool:

@@ -37,6 +37,7 @@ from qed.neural.layers.dense import Dense
 from qed.neural.layers.layer import Layer
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.models.proof import claims_of, flat, following, looked_at, network_of, out_of, sums_of
+from qed.neural.models.target_units import TargetUnits
 from qed.neural.models.whole import descend
 from qed.neural.network import Network
 from qed.neural.training.epochs import Judged, Patience, epochs
@@ -174,14 +175,23 @@ class MultiLayer(Iterative):
         self._check_fitted()
         loss = next((name for name in LOSSES if out_of(name) == self.out_activation_), "squared_error")
         made = Network(self._layers(self.n_outputs_), self.n_features_in_, loss=loss, dtype=np.float64)
-        made.vector[:] = flat(self.coefs_, self.intercepts_)
+        coef, intercept = self._last_layer()
+        made.vector[:] = flat([*self.coefs_[:-1], coef], [*self.intercepts_[:-1], intercept])
         return made
 
+    def _last_layer(self) -> tuple[Array, Array]:
+        """Give the weights and offsets of the last layer, as predictions need them."""
+        return self.coefs_[-1], self.intercepts_[-1]
+
+    def _units(self, known: bool) -> TargetUnits | bool:
+        """Give the units in which a target is learned, those known already where the network goes on; or whether to look for some."""
+        return False
+
     def _problem(self, rows: Rows) -> NetworkProblem:
-        return NetworkProblem(rows.cached(), self)
+        return NetworkProblem(rows.cached(), self, units=self._units(self._goes_on()))
 
     def _evidence(self, rows: Rows) -> NetworkProblem:
-        return NetworkProblem(rows, self, getattr(self, "classes_", None))
+        return NetworkProblem(rows, self, getattr(self, "classes_", None), self._units(True))
 
     def _rule(self) -> Rule:
         # The first step is an epoch already.
@@ -366,7 +376,7 @@ class MultiLayer(Iterative):
             known = getattr(self, "classes_", None) if classes is None else np.unique(classes)
             if known is not None and hasattr(self, "classes_") and known.tolist() != known_before(self):
                 raise ParameterError("classes are not those of the first call of partial_fit.")
-            problem = NetworkProblem(rows, self, known)
+            problem = NetworkProblem(rows, self, known, self._units(not first))
             self._make_epochs(problem, None if first else self._last_epoch(), 1, endless=True)
         return self
 

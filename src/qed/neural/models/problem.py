@@ -18,6 +18,7 @@ from qed.base.random import generator
 from qed.base.sources.block import Block, as_dense, join_blocks
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.neural.engine.node import Array
+from qed.neural.models.target_units import TargetUnits
 
 SAMPLE = 2048
 
@@ -38,13 +39,17 @@ class NetworkProblem(RowsProblem):
         The classes; where a row may have several labels, the numbers of their columns.
     several : bool
         Whether a row may have several labels.
+    units : TargetUnits or None
+        In which units the network learns the target; None for its own.
     """
 
     classes: Array | None = None
     # The penalty and the weights that the sample was last looked at with, and what was seen: the loss and its gradient.
     seen: tuple[float, Array, float, Array] | None = None
 
-    def __init__(self, rows: Rows, model: Fitted, classes: Array | None = None) -> None:
+    def __init__(
+        self, rows: Rows, model: Fitted, classes: Array | None = None, units: TargetUnits | bool = False
+    ) -> None:
         name, shape = type(model).__name__, rows.target_shape
         self.several = model.target == "label" and len(shape) == 1
         if self.several:
@@ -58,6 +63,9 @@ class NetworkProblem(RowsProblem):
             self.learned: Rows = marked(rows, name, self.number)
         else:
             self.learned = rows if self.classes is None else coded(rows, self.classes)
+        self.units = TargetUnits.of(rows) if units is True else units or None
+        if self.units is not None:
+            self.learned = self.units.change(rows, self.number)
         self._counts_needed = model.target == "number" and getattr(model, "loss", "") == "poisson"
         if self._counts_needed and self.sample[1].min(initial=0.0) < 0:
             raise InputError("loss='poisson' is for counts, which are not below zero: take loss='squared_error'.")

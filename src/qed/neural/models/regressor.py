@@ -15,14 +15,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import floats, maybe, nothing
+from qed.base.errors import ParameterError
 from qed.base.models.no_effect import takes
-from qed.base.models.parameters import Parameter, choice
+from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.roles import Regressor, available_if
 from qed.base.random import Seed
+from qed.base.running.steps import Step
 from qed.base.sources.block import Block, as_dense
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_NO_EFFECT, MultiLayer
 from qed.neural.models.problem import NetworkProblem
+from qed.neural.models.target_units import TargetUnits
 from qed.neural.network import Network
 from qed.neural.training.epochs import Judged
 
@@ -74,6 +78,10 @@ class MLPRegressor(Regressor, MultiLayer):
     warm_start : bool, default=False
         Whether `fit` goes on where the last fit ended, for at most `max_iter` more epochs: with the same data and nothing that ends
         it early, two fits are to the bit one fit of twice as many epochs. `n_iter_` counts those of the last fit.
+    scale_target : bool, default=False
+        Whether the network learns the target in units of mean zero and variance one, and predicts it in its own; for "squared_error"
+        only. `coefs_`, losses, slopes and claims are then those of these units. What goes on, with `warm_start` or `partial_fit`,
+        keeps the units of the first rows.
 
     Attributes
     ----------
@@ -97,6 +105,8 @@ class MLPRegressor(Regressor, MultiLayer):
         The sums of the weights and of the offsets of each layer, by which a changed one is noticed.
     t_ : int
         Rows visited.
+    target_mean_, target_scale_ : ndarray of shape (n_outputs_,), or None
+        What is added to what comes out of the network, after it was multiplied by the second; None without `scale_target`.
     n_layers_, n_outputs_ : int
         Layers, the input among them, and numbers that come out.
     out_activation_ : str
@@ -110,7 +120,7 @@ class MLPRegressor(Regressor, MultiLayer):
 
     Notes
     -----
-    Targets far from zero or of very different size take long to reach: scale them.
+    Targets far from zero or of very different size take long to reach: scale them, or set `scale_target`.
 
     Examples
     --------
@@ -125,9 +135,16 @@ class MLPRegressor(Regressor, MultiLayer):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **MultiLayer.parameters,
         "loss": choice("squared_error", "poisson", kind="model"),
+        "scale_target": boolean(kind="model"),
     }
-    compare_grid: ClassVar[Mapping[str, Any]] = {"early_stopping": [True]}
+    attributes: ClassVar = {
+        "target_mean_": maybe(floats("_") | nothing()),
+        "target_scale_": maybe(floats("_", above=0) | nothing()),
+    }
+    compare_grid: ClassVar[Mapping[str, Any]] = {"early_stopping": [True], "scale_target": [True]}
     compare_name: ClassVar[str] = "Multi-layer perceptron"
+    target_mean_: Array | None = None
+    target_scale_: Array | None = None
 
     def __init__(
         self,
@@ -154,8 +171,9 @@ class MLPRegressor(Regressor, MultiLayer):
         epsilon: float = 1e-8,
         n_iter_no_change: float = 10,
         warm_start: bool = False,
+        scale_target: bool = False,
     ) -> None:
-        self.loss = loss
+        self.loss, self.scale_target = loss, scale_target
         self._set(locals())
 
     def __sklearn_tags__(self) -> Any:
@@ -188,8 +206,37 @@ class MLPRegressor(Regressor, MultiLayer):
         score = float(np.mean(1 - weight @ (out - y) ** 2 / np.where(spread > 0, spread, 1.0)))
         return Judged(score, score)
 
+    def _units(self, known: bool) -> TargetUnits | bool:
+        if self.scale_target and self.loss == "poisson":
+            raise ParameterError(
+                "scale_target=True is for loss='squared_error': with 'poisson' it is the logarithm of a count that is learned."
+            )
+        if not known:
+            return self.scale_target
+        mean, scale = self.target_mean_, self.target_scale_
+        return False if mean is None or scale is None else TargetUnits(mean, scale)
+
+    def _last_layer(self) -> tuple[Array, Array]:
+        units, last = self._units(known=True), super()._last_layer()
+        return units.inside(*last) if isinstance(units, TargetUnits) else last
+
+    def _finish(self, problem: NetworkProblem, step: Step) -> None:
+        super()._finish(problem, step)
+        units = problem.units
+        self.target_mean_, self.target_scale_ = (None, None) if units is None else (units.mean, units.scale)
+
+    def _disagreement(self) -> str:
+        sizes = {len(part) for part in (self.target_mean_, self.target_scale_) if part is not None}
+        one = (self.target_mean_ is None) != (self.target_scale_ is None)
+        return (
+            "target_mean_ and target_scale_ do not fit" if one or sizes - {self.n_outputs_} else super()._disagreement()
+        )
+
     def _predict(self, block: Block) -> np.ndarray:
         out = self._out(block)
+        units = self._units(known=True)
+        if isinstance(units, TargetUnits):
+            out = units.back(out)
         if self.loss == "poisson":
             out = np.exp(out)
         return out[:, 0] if out.shape[1] == 1 else out

@@ -26,8 +26,9 @@ import numpy as np
 from qed.base.engine import one_blas_thread, work
 from qed.base.errors import InputError
 from qed.base.models.problem import collect
+from qed.base.models.roles import Regressor
 from qed.base.models.scoring import Scores, Scoring
-from qed.base.models.searching import Answer, Collected, Question
+from qed.base.models.searching import Answer, Collected, Question, Table
 from qed.base.sources.rows import Rows
 from qed.linalg.row_space import in_row_space, is_wide
 from qed.optim.least_squares import squared_errors
@@ -140,20 +141,22 @@ def counted(penalties: Sequence[np.ndarray | None], words: str) -> str:
 
 
 def moments_search(model: object, question: Question[object], solve: Solver, words: str) -> Answer | None:
-    """Score candidates that are solved from moments, by all scorers that follow from squared errors.
+    """Score candidates that are solved from moments, by all scorers that follow from squared errors, and by others on the way.
 
     `words` say what `solve` does for all candidates at once.
     """
     scorers = {name: scorer for name, scorer in question.scorers.items() if scorer.additive}
     if not scorers or not question.has_room(model):
         return None
+    asked = [name for name in question.asking(model, "predict") if name not in scorers]
+    others = question.table(asked if _predicts_at_once(model, question) else [])
     parts: Collected[Moments] = question.statistics(model)
     seen = [*parts.held_out, *(parts.training if question.train_scores else [])]
     if min(moments.count for moments in seen) < 2:
         scorers = {name: scorer for name, scorer in scorers.items() if scorer.on_single_rows != "undefined"}
         if not scorers:
             return None
-    one_fold = partial(_fold, question, parts, solve, list(scorers.values()))
+    one_fold = partial(_fold, question, parts, solve, list(scorers.values()), others)
     folds = list(question.folds)
     found: dict[int, np.ndarray | None] = dict(zip(folds, work(partial(one_fold, fold, _coarse) for fold in folds)))
     coarse = [fold for fold in folds if found[fold] is None]
@@ -164,6 +167,8 @@ def moments_search(model: object, question: Question[object], solve: Solver, wor
     scores = {
         name: Scores.of(test, train if question.train_scores else None) for name, (test, train) in zip(scorers, table)
     }
+    told = others.answer(words)
+    scores |= {} if told is None else told.scores
     passes = "2 passes" if coarse else "1 pass"
     return Answer(f"{question.folds.words} from the sums of {passes}{words}", scores, parts.total)
 
@@ -185,10 +190,13 @@ def _fold(
     parts: Collected[Moments],
     solve: Solver,
     scorers: Sequence[Scoring],
+    others: Table,
     fold: int,
     factor: LazyFactor,
 ) -> np.ndarray | None:
     """Score all candidates on one fold, and on its training rows where that is wanted; None where a second look is needed.
+
+    What does not follow from squared errors is judged by predictions, and put into the table of others.
 
     The scores have the shape (n_scorers, 2, n_candidates).
     """
@@ -208,7 +216,19 @@ def _fold(
         found[:, 0] = _scores(held_out, question.held_out(fold), *solution, scorers)
         if question.train_scores:
             found[:, 1] = _scores(training, rows, *solution, scorers)
+    if others.values:
+        X = np.asarray(question.held_out(fold).array().X)
+        for c, (coef, intercept) in enumerate(zip(*solution, strict=True)):
+            predicted = X @ coef + intercept
+            others.judge(c, fold, predict=predicted if question.rows.target_ndim == 2 else predicted[:, 0])
     return found
+
+
+def _predicts_at_once(model: object, question: Question[object]) -> bool:
+    """Say whether predictions are products of rows at hand with coefficients, to the last digits those of a fitted model."""
+    rows = question.rows
+    dense = rows.in_memory and not rows.is_sparse and rows.dtype == np.float64
+    return dense and isinstance(model, Regressor) and not question.train_scores
 
 
 def _scores(

@@ -119,7 +119,9 @@ def named_class(positive: object, y: np.ndarray | None) -> Label:
 
 
 def _judges_numbers(scorer: Scorer) -> bool:
-    return scorer.function is not None and scorer.function.__module__.endswith("metrics.regression")
+    return scorer.function is not None and scorer.function.__module__.endswith(
+        ("metrics.regression", "metrics.deviance")
+    )
 
 
 def refuse_what_judges_targets(scoring: str | None, positive: object, out_of_bag: bool) -> None:

@@ -71,8 +71,10 @@ class Run(Sharing):
             encoder = self._encoder(group[0].encoder)
             waiting = [one for rest in groups[place + 1 :] for one in self._still(rest)]
             waiting += [one for rest in groups[place:] for one in rest if one.name in self.bagged]
-            self.later = sum(self.forecast.ahead(one.name) for one in waiting)
-            self.later += self.encoding * (len(groups) - 1 - place) * (1 if self.once else self.folds.count + 1)
+            encodings = self.encoding * (1 if self.once else self.folds.count + 1)
+            self.later = tuple(self.forecast.ahead(one.name) for one in waiting) + (encodings,) * (
+                len(groups) - 1 - place
+            )
             if self.once:
                 entries += self._entries_once(group, encoder)
             else:
@@ -83,7 +85,7 @@ class Run(Sharing):
 
     def _second_chance(self, groups: list[list[Contender]], entries: list[Entry]) -> list[Entry]:
         """Let models take part after all that were left out for want of time, if the others took less of it than was foreseen."""
-        self.later, found = 0.0, {one.name: one for one in entries}
+        self.later, found = (), {one.name: one for one in entries}
         late = [(one, group) for group in groups for one in group if one.name in self.late and not self.once]
         for one, group in sorted(late, key=lambda pair: self._full(pair[0])):
             left, measured = PLANNED_LAST * self.clock.left, self.forecast.spent.pop(one.name, [])
@@ -173,7 +175,7 @@ class Run(Sharing):
             for one in whole.values():
                 if one.name in self.failures or one.name in self.bagged or self.forecast.expected[one.name] > LONG:
                     continue
-                if sum(self.forecast.spent.get(one.name, [])) > self._left / 4:
+                if sum(self.forecast.spent.get(one.name, [])) > self._left_for(np.inf) / 4:
                     continue
                 name, more = extension(one, scores[one.name][0])
                 if more:

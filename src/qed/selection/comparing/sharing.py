@@ -44,8 +44,8 @@ class Sharing(Running):
     shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
     forecast: Forecast = field(default_factory=lambda: Forecast(1))
-    # How long the fits to folds of models that are still to come take, by their counted work.
-    later: float = 0.0
+    # How long the fits of each of the models that are still to come take, by their counted work.
+    later: tuple[float, ...] = ()
     # How long the last encoding of the table took, for a fold or for all rows.
     encoding: float = 0.0
     # Whether the time would go by with encodings, were there one for each fold.
@@ -114,18 +114,21 @@ class Sharing(Running):
         own = known.ahead(one.name)
         rest = sum(known.ahead(other.name) for other in others if other is not one and known.ahead(other.name) <= own)
         # What takes far longer than was counted is not to take the time of what was counted to take more.
-        most = max(TOO_LONG * own / (known.folds + 1), self._left / max(len(others), 1))
+        most = max(TOO_LONG * own / (known.folds + 1), self._left_for(own) / max(len(others), 1))
         began = perf_counter()
-        end = min(self.end_for(one), began + min(self._left - rest, most)) if one in others else np.inf
+        end = min(self.end_for(one), began + min(self._left_for(own) - rest, most)) if one in others else np.inf
         with self.caught(one.name, end):
             yield
         known.note(one.name, perf_counter() - began)
 
-    @property
-    def _left(self) -> float:
-        """The time that is left for the models that see the same columns."""
+    def _left_for(self, needed: float) -> float:
+        """Say how much time is left for the models that see the same columns, of which the dearest needs so much.
+
+        What is kept for models still to come is kept for those that need no more: they have no right to the time of cheaper ones.
+        """
         left = self.clock.left
-        return left - min(self.later, left / 2) if left < np.inf else np.inf
+        kept = sum(seconds for seconds in self.later if seconds <= needed)
+        return left - min(kept, left / 2) if left < np.inf else np.inf
 
     def _still(self, group: list[Contender]) -> list[Contender]:
         """Give the models that are still to be fitted to folds, but for those that guess; what is judged out of bag has none."""
@@ -138,9 +141,9 @@ class Sharing(Running):
         still = self._still(group)
         while still:
             needed = {one.name: self.forecast.ahead(one.name) for one in still}
-            if sum(needed.values()) + encodings <= self._left:
-                return
             dear = max(still, key=lambda one: needed[one.name])
+            if sum(needed.values()) + encodings <= self._left_for(needed[dear.name]):
+                return
             still.remove(dear)
             first = f" after {done} of {self.folds.count} folds" if done else ""
             words = f"left out{first}: {_long(needed[dear.name])} more do not fit into {self.clock.words}"
