@@ -2,6 +2,7 @@
 
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -47,3 +48,23 @@ def test_factors_in_another_order_are_noticed(columns):
     model.components_ = model.components_[::-1]
     found = qed.certify(model, table)
     assert not found and "attributes that do not follow" in f"{found}"
+
+
+@pytest.mark.parametrize("gamma", [None, 1.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_distances_that_lose_digits_are_counted_in(seed, gamma):
+    """A row far away moves the middle, and distances of the others become differences of long squares."""
+    random = np.random.default_rng(seed)
+    table = random.standard_normal((9, 3))
+    table[: 1 + seed % 2 * 4] *= 10.0 ** random.integers(1, 7)
+    table = np.round(table) if seed % 4 > 1 else table
+    model = qed.KernelPCA(2, kernel="rbf", gamma=gamma).fit(table)
+    with mpmath.workdps(60):
+        rows = [[mpmath.mpf(float(value)) for value in row] for row in table]
+        width = mpmath.mpf(float(model.gamma_))
+        K = mpmath.matrix([[mpmath.exp(-width * sum((a - b) ** 2 for a, b in zip(x, z))) for z in rows] for x in rows])
+        centre = mpmath.eye(9) - mpmath.ones(9) / 9
+        exact = sorted(mpmath.eigsy(centre * K * centre, eigvals_only=True), reverse=True)
+        off = float(max(abs(mpmath.mpf(float(v)) - w) for v, w in zip(model.eigenvalues_, exact)) / exact[0])
+    claim = model.certificate_["directions are eigenvectors"]
+    assert model.certificate_ and off <= claim.value

@@ -9,6 +9,7 @@ near to zero that this changes little), and every entry below a small share of t
 scale of the data overflows unless the distance itself does, which then is infinite.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.engine import work
+from qed.base.numbers import EPS
 from qed.kernels.gram.gaussian import FAR_AWAY
 from qed.kernels.inputs import size_of
 from qed.kernels.linear import squared_norms
@@ -73,6 +75,19 @@ def half_squares(X: Any, Z: Any, scale: float, change: Change, together: Togethe
 
     held = size_of(U) + (0 if V is U else size_of(V)) + half_U.nbytes + half_V.nbytes
     return Bound(fill, held, extra=4)
+
+
+def lost_by_gaussian(X: Any, scale: float) -> float:
+    r"""Bound what rounding does to :math:`e^{-s^2 \|x - z\|^2 / 2}` of rows of a checked table, compared by `half_squares`.
+
+    The exponent is off by some roundings of the squared lengths it is a difference of, and the similarity by as much times itself. An
+    exponent below a share of the lengths is computed anew: lengths beyond one over that share leave no similarity to be off.
+    """
+    shift = _middle(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = squared_norms(X * scale if shift is None else (X - shift) * scale)
+    longest = float(np.where(np.isnan(lengths), np.inf, lengths).max(initial=0.0))
+    return (2 * X.shape[1] + 16) * EPS * min(longest, 1 / (math.e * CLOSE))
 
 
 def _offset(rows: Places, columns: slice) -> int:

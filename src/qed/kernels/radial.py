@@ -18,7 +18,7 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, choice, number
-from qed.kernels.distances import half_squares
+from qed.kernels.distances import half_squares, lost_by_gaussian
 from qed.kernels.gram.gaussian import FAR_AWAY, WORTH_COMPILING, gaussian_tile
 from qed.kernels.kernel import Kernel, checked, keep
 from qed.kernels.tiles import Bound, Places, after
@@ -67,16 +67,22 @@ class RBF(Kernel):
         _check_width(self)
 
     def _bind(self, X: Any, Z: Any) -> Bound:
-        if self.sigma is not None:
-            scale = 1 / self.sigma
-        else:
-            scale = math.sqrt(2 * (1 / X.shape[1] if self.gamma is None else self.gamma))
+        scale = self._scale(X.shape[1])
         if X.shape[0] * Z.shape[0] < WORTH_COMPILING:
             return half_squares(X, Z, scale, lambda out: np.exp(out, out=out))
         return half_squares(X, Z, scale, _exponentials, gaussian_tile)
 
+    def _scale(self, p: int) -> float:
+        if self.sigma is not None:
+            return 1 / self.sigma
+        return math.sqrt(2 * (1 / p if self.gamma is None else self.gamma))
+
     def _diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
+
+    def lost(self, X: Any) -> float:
+        """Bound what rounding does to the similarity of two rows of a checked table."""
+        return lost_by_gaussian(X, self._scale(X.shape[1]))
 
 
 Gaussian = RBF

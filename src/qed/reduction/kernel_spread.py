@@ -18,6 +18,7 @@ from qed.base.engine import one_blas_thread, work
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.kernels.gram.compared import ComparedRows, from_middle
+from qed.kernels.radial import RBF
 from qed.linalg.krylov.leading import times
 from qed.linalg.sharing import finish, spans
 from qed.reduction.spread import Spread
@@ -85,8 +86,11 @@ class SimilarRows(ComparedRows):
             root = np.sqrt(self.weight)
             K *= root
             K *= root[:, None]
-        # Entries are sums of n similarities, and so off by that many roundings; the matrix by no more than all weight times that.
-        return SpreadOfSimilarities(K, (2 * len(K) + 8) * EPS * size * total)
+        # Entries are sums of n similarities, and so off by that many roundings, and by what distances lose; the matrix by no more than all
+        # weight times that.
+        kernel = self.similarity.kernel
+        lost = kernel.lost(self.X) if isinstance(kernel, RBF) else 0.0
+        return SpreadOfSimilarities(K, ((2 * len(K) + 8) * EPS * size + 4 * lost) * total)
 
 
 def _largest(K: np.ndarray) -> float:
