@@ -145,3 +145,18 @@ def test_thousands_of_days_are_learned_and_forgotten_and_the_model_is_still_prov
     rows = [np.concatenate(part) for part in zip(*days[-30:], strict=True)]
     assert model.certificate_, model.certificate_
     assert qed.certify(model, *rows)
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "QuadraticDiscriminantAnalysis", "StandardScaler", "PCA"])
+def test_heavy_rows_at_the_mean_take_the_digits_of_the_weight_with_them(name):
+    """Such a row changes no sum about the mean: only the weight, and with it every covariance, has lost digits."""
+    half = np.random.default_rng(1).standard_normal((20, 3))
+    X = np.vstack([half, -half, half + 1.0, 1.0 - half, np.zeros((1, 3)), np.ones((1, 3))])
+    y = np.append(np.repeat([0, 1], 40), [0, 1])
+    for size in (1.0, 1e15, 1e16, 3e16):
+        weight = np.append(np.full(80, 1.3), [size, size])
+        model = {**MODELS, "PCA": lambda: qed.PCA(2)}[name]()
+        given = [X, y][: 1 + (model.target is not None)]
+        model.fit(*given, sample_weight=weight)
+        model.forget(*(part[80:] for part in given), sample_weight=weight[80:])
+        assert bool(model.certificate_) == (size == 1.0)

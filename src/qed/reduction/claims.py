@@ -40,9 +40,9 @@ class Plane:
         self.away = (
             float(np.linalg.norm(image / self.largest - values[:, None] / self.largest * directions)) * self.largest
         )
-        # Rows that are all alike are known to be.
+        # Rows that are all alike are known to be, unless sums from which heavier rows were taken say so.
         hidden = spread.noise + 4 * (p + k) * EPS * spread.total
-        self.rounding = hidden / self.largest if spread.total > 0 else 0.0
+        self.rounding = hidden / self.largest if hidden > 0 else 0.0
         # A bound that anything would meet proves nothing.
         self.allowed = min(self.rounding, MOST_ROUNDING)
 

@@ -33,7 +33,7 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, all_finite, any_of, largest_share, smallest
+from qed.base.numbers import EPS, TINY, all_finite, any_of, largest_share, smallest
 from qed.stats.centred import Centred, exact_sum, weight_doubt
 from qed.stats.products import VANISHED, dense, gram, gram_in_chunks, present_rows, typical_row, vanishes
 
@@ -125,13 +125,14 @@ class Moments(Centred):
 
     @cached_property
     def noise(self) -> np.ndarray:
-        """The h for which an entry of the scatter is off by no more than ``h[j] * h[k]``, of shape (p + q,)."""
-        return np.asarray(np.sqrt(self.roundings * EPS * self.bulk))
+        """The h for which an entry of the scatter, or the weight times a covariance, is off by no more than ``h[j] * h[k]``."""
+        share = self.doubt / max(self.weight, TINY)
+        return np.asarray(np.sqrt(self.roundings * EPS * self.bulk + share * self.scatter.diagonal()))
 
     @property
     def slip(self) -> np.ndarray:
         """How far the mean may be off, beyond its last bits, of shape (p + q,)."""
-        return np.asarray(self.drift / self.weight)
+        return np.asarray(self.drift / max(self.weight, TINY))
 
     @classmethod
     def of(cls, block: Any) -> Moments:
