@@ -63,7 +63,7 @@ def test_a_far_name_is_none(word):
         (("-t", "spent", "--time", "when"), "no column 'when'"),
         (("-t", "spent", "--group", "who"), "no column 'who'"),
         (("-t", "spent", "--scoring", "f1"), "does not score regression"),
-        (("-t", "spent", "--scoring", "goodness"), "no scorer 'goodness'"),
+        (("-t", "spent", "--scoring", "goodness"), "no score 'goodness'"),
         (("-t", "spent", "--encoding", "klingon"), "no encoding 'klingon'"),
         (("-t", "spent", "--decimal", "x"), "a point or a comma"),
         (("-t", "spent", "--drop", "income"), "No column of"),

@@ -50,10 +50,13 @@ def test_common_names_of_scores_of_classes(asked, name):
 def test_scores_of_one_of_two_classes_are_averaged_over_more():
     y = np.array(["a", "b", "c"] * 10)
     assert judging("classification", y, "f1", None).name == "f1_macro"
+    assert judging("classification", y, "f2", None).name == "f2_macro"
     assert judging("classification", y, "auc", None).name == "roc_auc_ovr"
+    with pytest.raises(ParameterError, match="for two classes"):
+        judging("classification", y, "gini", None)
     with pytest.raises(ParameterError, match="does not score classification"):
         judging("classification", y, "rmse", None)
-    with pytest.raises(ParameterError, match="no scorer"):
+    with pytest.raises(ParameterError, match="no score"):
         judging("classification", y, "goodness", None)
 
 

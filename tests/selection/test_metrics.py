@@ -637,7 +637,7 @@ def problems():
 
 
 BINARY_ONLY = {"precision", "recall", "f1", "jaccard", "roc_auc", "average_precision"}
-OURS_ALONE = {"neg_error_rate", "cohen_kappa", "specificity", "gini", "f2", "f0.5"}
+OURS_ALONE = {"neg_error_rate", "cohen_kappa", "specificity", "gini", "f2", "f0.5", "f2_macro", "f0.5_macro"}
 # Those of amounts, which the lines of these problems leave; `test_more_metrics.py` has them.
 OF_AMOUNTS = {name for name in get_scorer_names() if name.endswith(("log_error", "poisson_deviance"))}
 # Those that take no weights in scikit-learn.

@@ -188,7 +188,7 @@ def test_other_models_in_closed_form_share_one_pass_as_well():
     search = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring="neg_mean_absolute_error", refit=False).fit(data)
     assert search.how_ == "fitted 35 models from the statistics of 1 pass"
     # One pass for the statistics, one for the target that the metric needs, and the rows of each fold are seen by 7 models.
-    assert data.read == 320 * (1 + 1 + 1)
+    assert data.read == 320 * (1 + 1 + 7)
 
 
 def closed_form_models():
@@ -476,7 +476,7 @@ def test_wrong_grids(grid, message):
         ({"cv": 103}, InputError, "on fold 0 of 103: the score 'score' is not defined"),
         ({"cv": "loo", "scoring": "r2"}, ParameterError, "R² is not defined on a single row"),
         ({"cv": [([0, 1], [500])]}, InputError, "names row 500"),
-        ({"scoring": "r3"}, ParameterError, "no scorer 'r3'"),
+        ({"scoring": "r3"}, ParameterError, "no score 'r3'"),
         ({"refit": "yes"}, ParameterError, "refit must be True or False"),
         ({"error_score": "ignore"}, ParameterError, "error_score must be 'raise' or a number"),
     ],

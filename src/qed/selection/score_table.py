@@ -32,7 +32,9 @@ GAINS: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "specificity": (by_two.specificity_score,),
         "gini": (by_two.gini_score, "score"),
         "f2": (by_class.fbeta_score, "predict", {"beta": 2.0}),
+        "f2_macro": (by_class.fbeta_score, "predict", {"beta": 2.0, "average": "macro"}),
         "f0.5": (by_class.fbeta_score, "predict", {"beta": 0.5}),
+        "f0.5_macro": (by_class.fbeta_score, "predict", {"beta": 0.5, "average": "macro"}),
     }
 )
 LOSSES: Mapping[str, tuple[Any, ...]] = MappingProxyType(

@@ -167,8 +167,8 @@ def moments_search(model: object, question: Question[object], solve: Solver, wor
     scores = {
         name: Scores.of(test, train if question.train_scores else None) for name, (test, train) in zip(scorers, table)
     }
-    answered = others.answer(words)
-    scores |= {} if answered is None else answered.scores
+    also = others.answer(words)
+    scores |= {} if also is None else also.scores
     passes = "2 passes" if coarse else "1 pass"
     return Answer(f"{question.folds.words} from the sums of {passes}{words}", scores, parts.total)
 

@@ -19,7 +19,7 @@ from qed.selection.searching.search import Search
 MOST_OF_ONE = 0.75
 # The mean absolute error does not follow from sums: of more rows than these it is not asked for.
 MANY_ROWS = 100_000
-ONE_OF_TWO = ("f1", "precision", "recall", "jaccard")
+ONE_OF_TWO = ("f1", "f2", "f0.5", "precision", "recall", "jaccard")
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None, complete: bool) -> 
             )
         if name in ("roc_auc", "average_precision"):
             return "roc_auc_ovr", ("there are more than two classes: each is told from all others (roc_auc_ovr)",)
+        if name in ("gini", "specificity"):
+            raise ParameterError(
+                f"{scoring!r} is for two classes, and the target has more: take auc or balanced_accuracy."
+            )
     return name, ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -218,10 +218,13 @@ class Comparison(Shown):
         """For each row that is `judged`, the probability of each class by a model fitted without its fold; None where there are none."""
         if not self._unseen or self._unseen[0].chances is None:
             return None
-        found = np.empty((len(self.folds), len(self.best.model.classes_)))
+        judged = self.judged
+        found = np.empty((len(judged), len(self.best.model.classes_)))
         for one, (_, test) in zip(self._unseen, self.pairs):
-            found[test] = one.chances
-        return found[self.judged]
+            found[np.searchsorted(judged, test)] = one.chances
+        # Of many classes they take more room than the table: what the folds said goes when it is put together.
+        self.__dict__["_unseen"] = [replace(one, chances=None) for one in self._unseen]
+        return found
 
     @property
     def baseline(self) -> Entry | None:

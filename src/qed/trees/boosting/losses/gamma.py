@@ -8,6 +8,7 @@ minus the logarithm of the density of a gamma distribution with the mean :math:`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from qed.base.errors import InputError
 from qed.optim.functions.losses import Loss
 
 
+@dataclass(frozen=True)
 class GammaLoss(Loss):
     """Minus the logarithm of the density of a positive number whose mean is the exponential of the prediction.
 
