@@ -259,9 +259,9 @@ class KernelRidge(KernelModel):
 
     def _claim_of_reason(self, problem: KernelProblem) -> Claim:
         """Claim that the form is the one to choose for so many rows and features, and the reason that of the choice."""
-        told, chosen = (self.form_, self.reason_), self._choose(len(problem.Y))
+        said, chosen = (self.form_, self.reason_), self._choose(len(problem.Y))
         may_turn = chosen[0] == "primal" != self.form and len(problem.Y) <= FEW_ROWS
-        known = told == chosen or (may_turn and told == ("dual", TOO_APART))
+        known = said == chosen or (may_turn and said == ("dual", TOO_APART))
         return Claim("form_ and reason_ follow from rows and features (others)", float(not known), 0.0)
 
     def _again(self, problem: KernelProblem, again: Dual | Primal, unsure: int) -> list[Claim]:
