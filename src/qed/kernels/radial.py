@@ -74,8 +74,10 @@ class RBF(Kernel):
 
     def _scale(self, p: int) -> float:
         if self.sigma is not None:
-            return 1 / self.sigma
-        return math.sqrt(2 * (1 / p if self.gamma is None else self.gamma))
+            scale = 1 / self.sigma
+        else:
+            scale = math.sqrt(2 * (1 / p if self.gamma is None else self.gamma))
+        return scale
 
     def _diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
