@@ -107,7 +107,7 @@ def test_the_minimiser_is_printed():
 
 def test_a_trace_is_drawn_with_labels_legend_and_whole_iterations():
     ax = watched().plot()
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("iteration", "objective", "KMeans")
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("iteration", "objective", "KMeans")
     assert ax.get_legend() is not None
     ticks = ax.get_xticks()
     assert (ticks == np.round(ticks)).all()
