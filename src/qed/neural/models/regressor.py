@@ -105,7 +105,7 @@ class MLPRegressor(Regressor, MultiLayer):
         The sums of the weights and of the offsets of each layer, by which a changed one is noticed.
     t_ : int
         Rows visited.
-    target_mean_, target_scale_ : ndarray of shape (n_outputs_,), or None
+    target_mean_, target_scale_ : ndarray of shape (n_outputs,), or None
         What is added to what comes out of the network, after it was multiplied by the second; None without `scale_target`.
     n_layers_, n_outputs_ : int
         Layers, the input among them, and numbers that come out.
